@@ -1,6 +1,7 @@
 package temporal_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -37,6 +38,7 @@ type killing struct {
 	dies   func(s *stage)      // what else dies, before there is a new process; nil = nothing
 	then   func(s *stage)      // what is done once the new process is there
 	found  fault.Found         // how the open attempt was found; "" = none was open
+	role   belay.Role          // of that attempt; "" = main. Another may be open, too
 	starts map[string]int      // how often what writes a line into a file was started
 	files  map[string]string   // what is in files at the end
 	also   func(event.Record) bool
@@ -67,7 +69,7 @@ func killings() []killing {
 			"- {id: c, command: 'echo x >> after', needs: [a, b]}\n",
 		agents: []belaytest.Agent{{Name: "worker", Script: "steps:\n  a: [run: sed -i s/1/one/ f, answer: one]\n  b: [run: sed -i s/2/two/ f, answer: two]\n"}},
 		repo:   map[string]string{"f": "1\n\n\n\n2\n"}, files: map[string]string{"f": "one\n\n\n\ntwo\n"},
-		armed: "worktree.merge_after_files", when: (*stage).halts,
+		armed: "worktree.merge_after_files", when: (*stage).halts, role: belay.RoleMerge,
 	}
 	adopted, lost := merge, merge
 	adopted.name, adopted.found, adopted.then = "in a merge", fault.Adopted, func(s *stage) { s.signal(s.halted(), syscall.SIGCONT) }
@@ -286,10 +288,13 @@ func (s *stage) sound(k killing) {
 				s.t.Errorf("attempt %s was started %d times", e.Key, began[e.Key])
 			}
 		case event.AttemptFound:
-			found++
 			if e.How == fault.Unborn {
 				began[e.Key]--
 			}
+			if p, ok := belay.ParseKey(e.Key); !ok || p.Role != cmp.Or(k.role, belay.RoleMain) {
+				continue
+			}
+			found++
 			if e.How != k.found && !(k.found == anyhow && e.How != fault.Lost) {
 				s.t.Errorf("attempt %s was found %s, want %q", e.Key, e.How, k.found)
 			}
