@@ -88,7 +88,7 @@ type Want struct {
 	Code     int
 	Failure  belay.FailureKind            // of the run
 	Failures map[string]belay.FailureKind // of steps
-	Vars     map[string]string            // of the root
+	Vars     map[string]string            // of the root by their names, and of child runs by the way to them, as with steps
 	Attempts map[string]int               // main attempts that were made
 	Phases   map[string]flow.Phase        // all steps of all runs
 	Helpers  map[string]int               // nil, or all attempts beside the main ones, by "step@role"
@@ -105,7 +105,18 @@ type Outcome struct {
 // Conform holds a driver against the whole suite.
 func Conform(t *testing.T, d Driver) {
 	t.Helper()
-	for _, c := range Cases() {
+	ConformTo(t, d, Cases())
+}
+
+// ConformTo holds a driver against some cases: where it is set up in another way, which
+// not all of them can have.
+func ConformTo(t *testing.T, d Driver, cases []Case) {
+	t.Helper()
+	kept, err := Kept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			if missing := lacks(d.Abilities(), c.Needs); len(missing) > 0 {
@@ -113,6 +124,7 @@ func Conform(t *testing.T, d Driver) {
 			}
 			got := d.Run(t, c)
 			compare(t, c.Want, got)
+			ordered(t, kept[c.Name], got.Records)
 			if c.Also != nil {
 				if err := c.Also(got.Records); err != nil {
 					t.Error(err)
@@ -193,15 +205,21 @@ func Look(tree *flow.Tree, recs []event.Record) Outcome {
 			}
 		}
 	}
+	again := unborn{}
 	for _, r := range recs {
+		if again.starts(r) {
+			continue
+		}
 		if e, ok := r.Event.(event.AttemptStarted); ok && e.Role != belay.RoleMain {
 			o.Helpers[stepName(root, r.Run, e.Path)+"@"+string(e.Role)]++
 		} else if ok && e.Agent != "" {
 			o.Agents[stepName(root, r.Run, e.Path)] = e.Agent
 		}
 	}
-	for n, v := range tree.Run(root).Vars() {
-		o.Vars[n] = plain(v)
+	for _, id := range tree.Runs() {
+		for n, v := range tree.Run(id).Vars() {
+			o.Vars[stepName(root, id, belay.Path(n))] = plain(v)
+		}
 	}
 	o.Code = code(tree.Status())
 	if r := tree.Run(root).Result(); r != nil {

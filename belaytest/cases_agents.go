@@ -135,6 +135,7 @@ func trees() []Case {
 	recipe := "name: n\nsteps:\n" +
 		"- {id: a, type: agent, prompt: go, expect: change, parallel_group: g}\n" +
 		"- {id: b, type: agent, prompt: go, expect: change, parallel_group: g, on_failure: escalate}\n"
+	const later = `until grep -q one "$(git rev-parse --path-format=absolute --git-common-dir)/../f"; do sleep 0.02; done; ` // the other's work is merged first
 	return []Case{
 		{
 			Name: "the work of two agents is merged", Needs: needs, Repo: texts{"f": "1\n\n\n\n2\n"}, Recipe: recipe,
@@ -149,7 +150,7 @@ func trees() []Case {
 			Repo: texts{"f": "1\n"}, Recipe: recipe,
 			Agents: []Agent{{"worker", "roles:\n" +
 				"  repair: [run: grep -q '<<<<<<<' f && echo one and two > f, answer: both]\n" +
-				"  main:\n    steps:\n      a: [run: echo one > f, answer: one]\n      b: [run: echo two > f, answer: two]\n"}},
+				"  main:\n    steps:\n      a: [run: echo one > f, answer: one]\n      b: [run: '" + later + "echo two > f', answer: two]\n"}},
 			Want: Want{
 				Status: belay.Achieved, Attempts: attempts{"a": 1, "b": 1}, Phases: phases{"a": flow.Done, "b": flow.Done},
 				Helpers: attempts{"a@merge": 1, "b@merge": 2, "b@repair": 1}, Files: texts{"f": "one and two\n"},
@@ -160,7 +161,7 @@ func trees() []Case {
 			Repo: texts{"f": "1\n"}, Recipe: recipe,
 			Agents: []Agent{{"worker", "roles:\n" +
 				"  repair: [write: {path: other, text: x}, answer: no idea]\n" +
-				"  main:\n    steps:\n      a: [run: echo one > f, answer: one]\n      b: [run: echo two > f, answer: two]\n"}},
+				"  main:\n    steps:\n      a: [run: echo one > f, answer: one]\n      b: [run: '" + later + "echo two > f', answer: two]\n"}},
 			Want: Want{
 				Status: belay.Held, Code: exit.Held, Attempts: attempts{"a": 1, "b": 1}, Phases: phases{"a": flow.Done, "b": flow.Held},
 				Files: texts{"f": "one\n"},

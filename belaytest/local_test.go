@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +30,39 @@ import (
 // promise: F3, F4, F6, F9, K1, K4, X
 func TestLocalConforms(t *testing.T) {
 	t.Parallel()
+	if *update {
+		keepDecisions(t)
+		return
+	}
 	belaytest.Conform(t, local{})
+}
+
+var update = flag.Bool("update", false, "keep what the local engine decides in testdata/decisions.json")
+
+// keepDecisions plays all cases, and keeps what was decided where one thing went on at
+// a time.
+func keepDecisions(t *testing.T) {
+	t.Helper()
+	var mu sync.Mutex
+	kept := map[string][]string{}
+	t.Run("cases", func(t *testing.T) {
+		for _, c := range belaytest.Cases() {
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				d := belaytest.DecisionsOf(local{}.Run(t, c).Records)
+				mu.Lock()
+				defer mu.Unlock()
+				if !d.Beside {
+					kept[c.Name] = d.All
+				}
+			})
+		}
+	})
+	b, err := json.MarshalIndent(kept, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join("testdata", "decisions.json"), string(b)+"\n")
 }
 
 const patience = 30 * time.Second
@@ -55,11 +89,25 @@ func (local) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 		s.drive(open, during)
 		for open = nil; open == nil; acts = acts[1:] {
 			if len(acts) == 0 {
-				return s.look(c.Want.Files)
+				return s.kept(c)
 			}
 			open = s.act(acts[0])
 		}
 	}
+}
+
+// kept is how the run stands. What was decided must be kept, where it has one order.
+func (s *stage) kept(c belaytest.Case) belaytest.Outcome {
+	s.t.Helper()
+	o := s.look(c.Want.Files)
+	all, err := belaytest.Kept()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if all[c.Name] == nil && !*update && !belaytest.DecisionsOf(o.Records).Beside {
+		s.t.Error("what is decided is not kept: go test ./belaytest -run LocalConforms -update")
+	}
+	return o
 }
 
 // stage is where one case is played.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of the driver on Temporal against a real server, which is built from
 # its Go module. Says why when something cannot be had, and ends with 0 only if the
-# tests ran: a missing module is no success.
+# tests ran: a missing module is no success. At the end are the figures that the tests
+# measured, and the tests that this machine cannot make, with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
@@ -43,6 +44,16 @@ agents=$PWD/e2e/agents/node_modules
 said 'real agents are installed'
 cd temporal
 export BELAY_TEMPORAL_AGENTS=$agents BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal
+export BELAY_FIGURES=$out/figures
+: >"$BELAY_FIGURES"
 (cd deploy && go vet . && go test -count=1 ${RUN:+-run "$RUN"} ${VERBOSE:+-v} .)
-go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
+code=0
+go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./... || code=$?
 said 'tests are done'
+# What was measured, and what cannot be shown on this machine: who does not read the
+# logs of the tests has it here.
+printf '== figures\n'
+grep -v '^not shown: ' "$BELAY_FIGURES" || echo none
+printf '== not shown\n'
+grep '^not shown: ' "$BELAY_FIGURES" || echo nothing
+exit "$code"

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // TestBig runs what a server ends when it is put into a history as it is: many big
@@ -67,7 +68,7 @@ func TestBig(t *testing.T) {
 			if len(hs) < c.histories {
 				t.Errorf("%d bytes are in %d histories, want %d", size, len(hs), c.histories)
 			}
-			t.Logf("%d steps: %d histories, %d events and %d bytes, %.1f and %.0f a step; %d KB beside them",
+			shown.Figure(t, "%d steps: %d histories, %d events and %d bytes, %.1f and %.0f a step; %d KB beside them",
 				c.steps, len(hs), events, size, float64(events)/float64(c.steps), float64(size)/float64(c.steps), s.beside()>>10)
 		})
 	}

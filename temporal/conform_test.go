@@ -6,21 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/temporal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // TestTemporalConforms holds the driver on Temporal, with a real server, real
@@ -36,7 +35,32 @@ func TestTemporalConforms(t *testing.T) {
 // end of every attempt: continue-as-new is one more death of a driver.
 func TestTemporalConformsWithShortHistories(t *testing.T) {
 	t.Parallel()
-	belaytest.Conform(t, onTemporal{server: devServer(t), every: 1})
+	d := onTemporal{server: devServer(t), every: 1, chains: &chains{}}
+	t.Run("cases", func(t *testing.T) { belaytest.Conform(t, d) })
+	c := d.chains
+	shown.Figure(t, "%d of %d cases went on in another history, with %d histories in all", c.longer, c.runs, c.histories)
+	if c.longer < c.runs/2 && !t.Failed() {
+		t.Errorf("only %d of %d cases went on in another history", c.longer, c.runs)
+	}
+}
+
+// chains are how many histories the runs of a suite had.
+type chains struct {
+	mu                      sync.Mutex
+	runs, longer, histories int
+}
+
+func (c *chains) count(histories int) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.runs++
+	c.histories += histories
+	if histories > 1 {
+		c.longer++
+	}
 }
 
 const patience = 2 * time.Minute
@@ -47,6 +71,11 @@ type onTemporal struct {
 	every  int
 	limit  int64 // bytes of output that are taken; 0 = 1 MiB
 	mate   bool  // there is a second worker, with a state directory of its own: turns are made by both
+
+	chains  *chains // how many histories its runs had; nil = nobody counts
+	shares  *shares // not nil: both workers are hosts, and runs are cloned; what each of them did
+	program string  // of the worker; "" = this one
+	armed   string  // a place in it at which the first process that comes there is held
 }
 
 // Abilities are what it has of what a case may need.
@@ -55,8 +84,10 @@ func (onTemporal) Abilities() []belaytest.Ability { return belaytest.Abilities()
 func (d onTemporal) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	t.Helper()
 	s := d.play(t, c)
-	s.replays()
-	return s.look(c.Want.Files)
+	d.chains.count(s.replays())
+	o := s.look(c.Want.Files)
+	s.count(o.Records)
+	return o
 }
 
 // playAll plays a case to the end of its acts.
@@ -79,177 +110,6 @@ func (s *stage) playAll(c belaytest.Case) {
 			}
 			open = s.act(acts[0])
 		}
-	}
-}
-
-// stage is where one case is played: a client, and a worker that is its host.
-type stage struct {
-	t      *testing.T
-	dir    string
-	env    []string
-	place  place
-	engine *engine.Local
-	spec   engine.Spec
-	id     belay.RunID
-	first  []flow.Fact
-	worker *exec.Cmd
-	mate   *exec.Cmd // nil = there is none
-	mails  int
-}
-
-func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
-	t.Helper()
-	shelf, bin := t.TempDir(), t.TempDir()
-	s := &stage{t: t, dir: t.TempDir()}
-	s.place = place{
-		Server: d.server, Host: strings.ToLower(filepath.Base(bin) + "-" + filepath.Base(t.TempDir()) + fmt.Sprint(time.Now().UnixNano())), Every: d.every, Limit: d.limit,
-		State: filepath.Join(t.TempDir(), "state"), Client: filepath.Join(t.TempDir(), "client"), Agents: t.TempDir(),
-		Blobs: t.TempDir(), Shelf: shelf, Who: "",
-	}
-	write(t, filepath.Join(shelf, "root.yaml"), c.Recipe)
-	for name, src := range c.Subs {
-		write(t, filepath.Join(shelf, name+".yaml"), src)
-	}
-	set, err := load(shelf, "root", s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(c.Agents) > 0 {
-		s.place.Who = c.Agents[0].Name
-	}
-	placeFile := filepath.Join(bin, "place.json")
-	b, err := json.Marshal(s.place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, placeFile, string(b))
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nest := filepath.Join(bin, "nest")
-	write(t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' \"$1\"\n", exe, placeFile))
-	if err := os.Chmod(nest, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(bin, "config.yaml") // what the user of this machine has set is not theirs
-	write(t, config, "")
-	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELAY_CONFIG="+config, "TEST_PLACE="+placeFile)
-	for n, v := range c.Env {
-		s.env = append(s.env, n+"="+v)
-	}
-	s.spec = engine.Spec{Set: set, Dir: s.dir, Vars: map[string]json.RawMessage{}, Budget: c.Budget}
-	for n, v := range c.Vars {
-		s.spec.Vars[n] = belay.Text(v).JSON
-	}
-	s.cast(c.Agents)
-	s.commit(c.Repo)
-	if s.engine, err = s.place.open(s.place.Client, s.env); err != nil {
-		t.Fatal(err)
-	}
-	client, err := s.place.dial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.engine.Elsewhere = &temporal.Engine{Client: client, Queue: s.place.queue(), Host: s.place.Host, Every: d.every}
-	t.Cleanup(func() {
-		for _, w := range []*exec.Cmd{s.worker, s.mate} {
-			if w != nil && w.Process != nil {
-				_ = w.Process.Signal(syscall.SIGTERM) // the test has its answer by now
-			}
-		}
-		for _, w := range []*exec.Cmd{s.worker, s.mate} {
-			if w != nil && w.Process != nil {
-				_ = w.Wait() // it was told to end, and its code says nothing more
-			}
-		}
-		client.Close()
-		_ = s.engine.State.Close() // nothing of it is read again
-	})
-	s.work()
-	if d.mate {
-		s.mate = s.start(s.second(bin))
-	}
-	return s
-}
-
-// second is the environment of another worker of the same queue: another host, with a
-// state directory of its own.
-func (s *stage) second(bin string) []string {
-	s.t.Helper()
-	p := s.place
-	p.Host, p.State, p.Workflows = p.Host+"-mate", p.State+"-mate", p.queue()
-	b, err := json.Marshal(p)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	file := filepath.Join(bin, "mate.json")
-	write(s.t, file, string(b))
-	return append(s.env[:len(s.env):len(s.env)], "TEST_PLACE="+file)
-}
-
-// work starts the worker.
-func (s *stage) work() {
-	s.t.Helper()
-	s.worker = s.start(s.env)
-}
-
-// start starts a worker in an environment.
-func (s *stage) start(env []string) *exec.Cmd {
-	s.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	w := exec.Command(exe, "work")
-	w.Env, w.Stderr = env, os.Stderr
-	if err := w.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	return w
-}
-
-// cast gives the run its agents.
-func (s *stage) cast(agents []belaytest.Agent) {
-	s.t.Helper()
-	for i, a := range agents {
-		write(s.t, s.place.script(a.Name), a.Script)
-		if i == 0 {
-			s.spec.Agent, s.spec.Agents = a.Name, true
-		} else {
-			s.spec.Staff = append(s.spec.Staff, a.Name)
-		}
-	}
-}
-
-// commit makes the run's directory a repository that has the files.
-func (s *stage) commit(files map[string]string) {
-	s.t.Helper()
-	if files == nil {
-		return
-	}
-	for name, text := range files {
-		write(s.t, filepath.Join(s.dir, name), text)
-	}
-	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"},
-		{"config", "user.name", "somebody"},
-		{"config", "user.email", "somebody@example.org"},
-		{"add", "-A"},
-		{"commit", "-q", "--allow-empty", "-m", "first"},
-	} {
-		cmd := exec.CommandContext(s.t.Context(), "git", args...)
-		cmd.Dir = s.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			s.t.Fatalf("git %s: %v: %s", args[0], err, out)
-		}
-	}
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -294,6 +154,7 @@ func (s *stage) play(acts []belaytest.Act, rest <-chan struct{}) error {
 
 // try does an act if its time has come.
 func (s *stage) try(a belaytest.Act) (bool, error) {
+	s.at()
 	if ready, err := s.ready(a); err != nil || !ready {
 		return false, err
 	}
@@ -305,7 +166,7 @@ func (s *stage) try(a belaytest.Act) (bool, error) {
 	case belaytest.Clear:
 		return true, s.ask(event.Request{Ask: event.RequestClear, What: a.What, Step: a.Step})
 	case belaytest.Touch:
-		return true, os.WriteFile(filepath.Join(s.dir, a.File), nil, 0o600)
+		return true, os.WriteFile(filepath.Join(s.at(), a.File), nil, 0o600)
 	case belaytest.KillKeeper:
 		pid, err := s.keeper()
 		if err != nil {
@@ -324,7 +185,7 @@ func (s *stage) try(a belaytest.Act) (bool, error) {
 // ready tells whether what an act waits for is there.
 func (s *stage) ready(a belaytest.Act) (bool, error) {
 	if a.After != "" {
-		if _, err := os.Stat(filepath.Join(s.dir, a.After)); errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(s.at(), a.After)); errors.Is(err, os.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -372,7 +233,7 @@ func (s *stage) keeper() (int, error) {
 func (s *stage) act(a belaytest.Act) *engine.Open {
 	s.t.Helper()
 	if a.Do == belaytest.Touch {
-		write(s.t, filepath.Join(s.dir, a.File), "")
+		write(s.t, filepath.Join(s.at(), a.File), "")
 		return nil
 	}
 	if s.worker.ProcessState != nil { // it was killed
@@ -434,7 +295,7 @@ func (s *stage) look(files map[string]string) belaytest.Outcome {
 	o := belaytest.Look(tree, recs)
 	o.Code, o.Files = engine.ResultOf(tree).Code, map[string]string{}
 	for name := range files {
-		b, err := os.ReadFile(filepath.Join(s.dir, name))
+		b, err := os.ReadFile(filepath.Join(s.at(), name))
 		if err != nil {
 			s.t.Error(err)
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/temporal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // TestMain is also every other program of a run: worker, keeper, attendant and
@@ -147,7 +148,9 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64}.Run(ctx, nil)
+	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64}.Run(ctx, func() {
+		_ = os.WriteFile(p.State+".ready", nil, 0o600) // who waits for it says so
+	})
 	return errors.Join(err, local.State.Close())
 }
 
@@ -215,7 +218,7 @@ func devServer(t *testing.T) string {
 	}
 	program := os.Getenv("BELAY_TEMPORAL_SERVER")
 	if program == "" {
-		t.Skip("no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
+		shown.Not(t, "no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
 	}
 	server.once.Do(func() { server.addr, server.cmd, server.dir, server.err = startServer(program, "", 0) })
 	if server.err != nil {

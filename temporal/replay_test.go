@@ -24,14 +24,14 @@ import (
 	"github.com/belay-run/belay/temporal"
 )
 
-var update = flag.Bool("update", false, "keep the histories of this run in testdata")
+var update = flag.Bool("update", false, "keep histories of which testdata has none yet, and what else is measured")
 
 // kept are the cases whose histories are kept and replayed.
 func kept() []string {
 	return []string{
 		"outputs and conditions", "side by side, each waits for the other", "a retry that helps", "a step for each item",
 		"a second attempt is a second child", "held and answered: again", "cancelled", "stopped and resumed",
-		"asked and approved", "a service that failed often is left alone, until somebody clears that",
+		"asked and approved", "the work of two agents is merged", "a service that failed often is left alone, until somebody clears that",
 	}
 }
 
@@ -62,17 +62,19 @@ func policies() map[string]func(*engine.Parcel) {
 }
 
 // replays replays all histories of the run, with every policy: none of them can go on
-// otherwise than it was written.
-func (s *stage) replays() {
+// otherwise than it was written. It gives how many there are.
+func (s *stage) replays() int {
 	s.t.Helper()
 	codec := temporal.Codec{Dir: s.place.Blobs}
-	for i, h := range s.histories() {
+	all := s.histories()
+	for i, h := range all {
 		for name, change := range policies() {
 			if err := replay(s.t, h, codec, temporal.Workflows{Version: "test"}, change); err != nil {
 				s.t.Errorf("history %d, with %s: %v", i+1, name, err)
 			}
 		}
 	}
+	return len(all)
 }
 
 // TestReplay replays histories that a real server has: as they are, strictly, and
@@ -207,8 +209,13 @@ func (s *stage) historyOf(c client.Client, run string) *historypb.History {
 	return h
 }
 
+// keep keeps a history among those that every later version must be able to go on with.
+// What it has lies in no other file.
 func keep(t *testing.T, name string, h *historypb.History) {
 	t.Helper()
+	if err := replay(t, h, temporal.Codec{}, temporal.Workflows{Version: "test"}, nil); err != nil {
+		t.Fatal(err)
+	}
 	raw, err := protojson.Marshal(h)
 	if err != nil {
 		t.Fatal(err)
@@ -221,11 +228,11 @@ func keep(t *testing.T, name string, h *historypb.History) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file := strings.NewReplacer(" ", "-", ",", "", ":", "").Replace(name) + ".json.gz"
-	if err := os.MkdirAll(filepath.Join("testdata", "histories"), 0o700); err != nil {
-		t.Fatal(err)
+	file := filepath.Join("testdata", "histories", strings.NewReplacer(" ", "-", ",", "", ":", "", "'", "").Replace(name)+".json.gz")
+	if exists(file) { // a history of an earlier version stays
+		return
 	}
-	if err := os.WriteFile(filepath.Join("testdata", "histories", file), b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/temporal/shown"
 	"github.com/belay-run/belay/temporal/sizing"
 )
 
@@ -64,7 +65,7 @@ func TestSizes(t *testing.T) {
 	for _, v := range []*float64{&got.Events, &got.Bytes, &got.Turns, &got.Activities, &got.Signals, &got.Markers} {
 		*v = math.Round(*v/steps*10) / 10
 	}
-	t.Logf("an agent step: %+v", got)
+	shown.Figure(t, "an agent step: %+v", got)
 	if *update {
 		b, err := json.MarshalIndent(got, "", "  ")
 		if err != nil {

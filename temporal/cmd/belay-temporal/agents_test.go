@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/model"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // pausing is a model service that holds back what follows a tool, until it is let go.
@@ -73,7 +74,7 @@ func (s *site) hire(kind agent.Kind, service string) {
 	s.t.Helper()
 	installed := os.Getenv("BELAY_TEMPORAL_AGENTS")
 	if installed == "" {
-		s.t.Skip("no agent CLIs: run scripts/install-agents.sh and name e2e/agents/node_modules with BELAY_TEMPORAL_AGENTS, or run make test-temporal")
+		shown.Not(s.t, "no agent CLIs: run scripts/install-agents.sh and name e2e/agents/node_modules with BELAY_TEMPORAL_AGENTS, or run make test-temporal")
 	}
 	programs := map[agent.Kind]string{
 		agent.Claude: "@anthropic-ai/claude-code-linux-x64/claude",
@@ -183,7 +184,7 @@ func realAgent(t *testing.T, addr string, kind agent.Kind, all bool) {
 		want, more = []string{"lost"}, 1
 	}
 	ids := slices.Compact(sessions(recs))
-	t.Logf("%s: from the kill to going on %s; found %q, %d starts of the agent, %d of them resume its session", kind, took.Round(time.Millisecond), how, starts, resumed)
+	shown.Figure(t, "%s: from the kill to going on %s; found %q, %d starts of the agent, %d of them resume its session", kind, took.Round(time.Millisecond), how, starts, resumed)
 	if !slices.Equal(how, want) || starts != 1+more || resumed != more || len(ids) != 1 {
 		t.Errorf("found %q, %d starts, %d resumed, sessions %q", how, starts, resumed, ids)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/temporal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // network is a server and workers that each have a network namespace of their own. The
@@ -53,7 +54,7 @@ func newNetwork(t *testing.T, hosts ...string) *network {
 	t.Helper()
 	program := os.Getenv("BELAY_TEMPORAL_SERVER")
 	if program == "" {
-		t.Skip("no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
+		shown.Not(t, "no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
 	}
 	n := &network{t: t, id: fmt.Sprintf("bt%d", os.Getpid()), addr: serverIP + ":7233", dir: t.TempDir()}
 	t.Cleanup(func() {
@@ -64,7 +65,7 @@ func newNetwork(t *testing.T, hosts ...string) *network {
 	s := n.ns("s")
 	for _, args := range [][]string{{"netns", "add", s}, {"-n", s, "link", "add", "try", "type", "veth", "peer", "name", "tried"}} {
 		if err := ip(args...); err != nil {
-			t.Skipf("this machine makes no network namespaces: %v", err)
+			shown.Not(t, "this machine makes no network namespaces: %v", err)
 		}
 	}
 	steps := [][]string{{"-n", s, "link", "set", "lo", "up"}, {"-n", s, "addr", "add", serverIP + "/32", "dev", "lo"}}
@@ -285,7 +286,7 @@ func TestCutOff(t *testing.T) {
 	})
 	short.lets()
 	said := short.ends()
-	t.Logf("cut off for %s: found again %s after that; the run ended %s after the cut", healed.Sub(cut).Round(time.Second), attached.Round(time.Second), time.Since(cut).Round(time.Second))
+	shown.Figure(t, "cut off for %s: found again %s after that; the run ended %s after the cut", healed.Sub(cut).Round(time.Second), attached.Round(time.Second), time.Since(cut).Round(time.Second))
 	if strings.Contains(said, "lost") || strings.Count(short.read("began"), "\n") != 0 {
 		t.Errorf("the step was begun again:\n%s\n%s", short.read("began"), said)
 	}
@@ -296,7 +297,7 @@ func TestCutOff(t *testing.T) {
 	n.link("a", "down")
 	began := n.until("the step begins on the other worker", 3*time.Minute, func() bool { return long.read("alive.b") != "" })
 	last, first := long.alive("a"), born(long.read("began"), "b")
-	t.Logf("cut off for ever: its last sign %s after that, begun elsewhere %s after that", last.Sub(cut).Round(100*time.Millisecond), began.Round(100*time.Millisecond))
+	shown.Figure(t, "cut off for ever: its last sign %s after that, begun elsewhere %s after that", last.Sub(cut).Round(100*time.Millisecond), began.Round(100*time.Millisecond))
 	if !last.Before(first) {
 		t.Errorf("the step was alive on the first worker at %s, and begun on the other one at %s", last, first)
 	}
@@ -310,7 +311,7 @@ func TestCutOff(t *testing.T) {
 	if code != 0 || !strings.Contains(late, "refused") {
 		t.Errorf("what the first worker says late: %d: %s", code, late)
 	}
-	t.Logf("connected again, and the late answer was refused %s after that: %s", time.Since(healed).Round(100*time.Millisecond), strings.TrimSpace(late))
+	shown.Figure(t, "connected again, and the late answer was refused %s after that: %s", time.Since(healed).Round(100*time.Millisecond), strings.TrimSpace(late))
 	out, code := n.belay("run", filepath.Join(n.dir, "quick.yaml"), "-C", n.dir, "--id", "quick", "--host", n.ns("a"))
 	if code != 0 {
 		t.Errorf("the worker that came back makes no runs: %d: %s", code, out)

@@ -12,7 +12,8 @@ import (
 )
 
 // play is a recipe and what somebody types: ID stands for the run, $PLACE for its
-// directory, and $HERE for the folder of its files.
+// directory, and $HERE for the folder of its files. Of "killed at FILE: COMMAND" what
+// drives the run is killed when the file is there.
 type play struct {
 	name     string
 	here     string            // a folder with its recipe and what it needs; "" = files
@@ -112,7 +113,7 @@ func examples(t *testing.T) []play {
 		t.Fatal(err)
 	}
 	special := map[string]func(*play){
-		"11-resume-after-kill": func(p *play) { p.commands[0] += " --set pause=0" },
+		"11-resume-after-kill": func(p *play) { p.commands[0] = "killed at started: " + p.commands[0] + " --set pause=3" },
 		"15-hang-and-resume":   func(p *play) { p.env = []string{"BELAY_AGENTS_SILENCE=2s"} },
 		"17-worktree":          func(p *play) { p.repo = map[string]string{} },
 		"18-budget": func(p *play) {

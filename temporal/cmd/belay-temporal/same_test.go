@@ -19,10 +19,10 @@ import (
 	"github.com/belay-run/belay/audit"
 	"github.com/belay-run/belay/belaytest"
 	"github.com/belay-run/belay/belaytest/sim"
-	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // side is one engine with a directory, a state and, of Temporal, a worker.
@@ -32,6 +32,7 @@ type side struct {
 	dir    string
 	state  string
 	env    []string
+	worker *exec.Cmd
 	codes  []int
 	said   strings.Builder
 }
@@ -39,16 +40,17 @@ type side struct {
 // stand is how a run stood at the end, and how it came there.
 type stand struct {
 	belaytest.Outcome
-	codes     []int               // of all commands
-	decisions []string            // all, in their order
-	by        map[string][]string // those about each step
-	beside    bool                // attempts went side by side: then only the order about each step means anything
-	acts      map[belay.Act]int
+	belaytest.Decisions
+	codes []int // of all commands
+	acts  map[belay.Act]int
+	found map[string]string // how attempts were found by a second driver
+	left  map[string]string // what is in the directory and in its repository
 }
 
 // TestSameOnBothEngines plays every example, every shipped recipe and a recipe for each
 // recovery through the real program, once on each engine: status, exit codes, decisions
-// in their order, outputs, and how often each step ran are the same.
+// in their order, outputs of all runs, how often each step ran, and the files and branches
+// that are left are the same. In one of them the driver is killed.
 //
 // promise: X
 func TestSameOnBothEngines(t *testing.T) {
@@ -67,8 +69,8 @@ func TestSameOnBothEngines(t *testing.T) {
 				third := p.simulated(t, there)
 				mu.Lock()
 				defer mu.Unlock()
-				lines = append(lines, fmt.Sprintf("%-34s %-9s %3d %6d %8d %9d  %-8s %s", p.name, there.Status, there.codes[0],
-					len(there.Phases), sum(there.Attempts)+sum(there.Helpers), len(there.decisions), order(here.beside || there.beside), third))
+				lines = append(lines, fmt.Sprintf("%-34s %-9s %3d %6d %8d %9d %6d %5d  %-8s %s", p.name, there.Status, there.codes[0],
+					len(there.Phases), sum(there.Attempts)+sum(there.Helpers), len(there.All), len(there.Vars), len(there.left), order(here.Beside || there.Beside), third))
 				for act, n := range there.acts {
 					seen[act] += n
 				}
@@ -76,7 +78,7 @@ func TestSameOnBothEngines(t *testing.T) {
 		}
 	})
 	slices.Sort(lines)
-	t.Logf("%-34s %-9s %3s %6s %8s %9s  %-8s %s\n%s", "play", "status", "code", "steps", "attempts", "decisions", "order", "simulator", strings.Join(lines, "\n"))
+	shown.Figure(t, "%-34s %-9s %3s %6s %8s %9s %6s %5s  %-8s %s\n%s", "play", "status", "code", "steps", "attempts", "decisions", "values", "files", "order", "simulator", strings.Join(lines, "\n"))
 	for _, act := range belay.Acts() {
 		if row := act.Row(); row.Planned && seen[act] == 0 && !t.Failed() {
 			t.Errorf("no play has the recovery %s", act)
@@ -112,6 +114,11 @@ func (p play) on(t *testing.T, engine, addr, id string) stand {
 		s.work(filepath.Join(work, "host"))
 	}
 	for _, c := range p.commands {
+		if rest, ok := strings.CutPrefix(c, "killed at "); ok {
+			file, line, _ := strings.Cut(rest, ": ")
+			s.kill(file, strings.ReplaceAll(line, "ID", id), "resume "+id, work)
+			continue
+		}
 		s.do(strings.ReplaceAll(c, "ID", id), work)
 	}
 	return s.stand(belay.RunID(id))
@@ -127,13 +134,22 @@ func (s *side) work(state string) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	s.worker = cmd
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // the test has its answer by now
-		_ = cmd.Wait()                          // it was told to end
+		_ = cmd.Wait()                          // it was told to end, or was killed
 		if s.t.Failed() {
 			s.t.Logf("worker: %s", &said)
 		}
 	})
+}
+
+// command is one of those that people type.
+func (s *side) command(line, work string) *exec.Cmd {
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec belay-temporal --state \"$STATE\" "+line)
+	cmd.Dir = work
+	cmd.Env = append(s.env[:len(s.env):len(s.env)], "STATE="+s.state, "PLACE="+s.dir)
+	return cmd
 }
 
 // do does one command. Of "until TEXT: COMMAND" it is done until it prints the text.
@@ -144,9 +160,7 @@ func (s *side) do(line, work string) {
 		text, line, _ = strings.Cut(rest, ": ")
 	}
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "belay-temporal --state \"$STATE\" "+line)
-		cmd.Dir = work
-		cmd.Env = append(s.env, "STATE="+s.state, "PLACE="+s.dir)
+		cmd := s.command(line, work)
 		out, err := cmd.CombinedOutput()
 		var bad *exec.ExitError
 		if err != nil && !errors.As(err, &bad) {
@@ -187,10 +201,21 @@ func (s *side) stand(id belay.RunID) stand {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	got := stand{Outcome: belaytest.Look(tree, recs), codes: s.codes, acts: map[belay.Act]int{}}
+	got := stand{
+		Outcome: belaytest.Look(tree, recs), Decisions: belaytest.DecisionsOf(recs), codes: s.codes,
+		acts: map[belay.Act]int{}, found: map[string]string{}, left: s.left(),
+	}
 	got.Code = engine.ResultOf(tree).Code
 	s.plain(got.Vars)
-	got.decide(recs, string(tree.Runs()[0]))
+	s.plain(got.left)
+	for _, r := range recs {
+		switch e := r.Event.(type) {
+		case event.RecoveryChosen:
+			got.acts[e.Plan.Act]++
+		case event.AttemptFound:
+			got.found[string(e.Key)] = string(e.How)
+		}
+	}
 	for _, v := range audit.Check(recs) {
 		s.t.Errorf("%s: audit: %s", s.engine, v)
 	}
@@ -231,82 +256,6 @@ func (s *side) plain(vars map[string]string) {
 	}
 }
 
-// decide collects what the brain decided.
-func (s *stand) decide(recs []event.Record, root string) {
-	s.by = map[string][]string{}
-	open := map[belay.Key]bool{}
-	for _, r := range recs {
-		step, what := decided(r)
-		switch e := r.Event.(type) {
-		case event.AttemptStarted:
-			if e.Child == "" { // a child run goes beside the step that calls it
-				s.beside = s.beside || len(open) > 0
-				open[e.Key] = true
-			}
-		case event.AttemptEnded:
-			delete(open, e.Key)
-		case event.AnswerGiven: // who asks first for a tree that two want gets it
-			a, tree := e.Answer.(effect.AnswerTree)
-			s.beside = s.beside || tree && (a.By != "" || a.Waited > 0)
-		case event.RecoveryChosen:
-			s.acts[e.Plan.Act]++
-		}
-		if what != "" {
-			name := strings.TrimPrefix(string(r.Run), root) + ":" + string(step)
-			s.by[name] = append(s.by[name], what)
-			s.decisions = append(s.decisions, name+" "+what)
-		}
-	}
-}
-
-// decided is a decision without times and texts; "" = the record is none.
-func decided(r event.Record) (belay.Path, string) {
-	kind := r.Event.Kind()
-	switch e := r.Event.(type) {
-	case event.AttemptStarted:
-		return e.Path, fmt.Sprintf("%s %s %d %s resume=%t", kind, e.Role, e.Attempt, e.Agent, e.Resume)
-	case event.AttemptJudged:
-		p, _ := belay.ParseKey(e.Key)
-		return p.Path, fmt.Sprintf("%s %s %t %s %s", kind, p.Role, e.Verdict.OK, e.Verdict.Basis, failure(e.Verdict.Failure))
-	case event.AttemptStopping:
-		p, _ := belay.ParseKey(e.Key)
-		return p.Path, fmt.Sprintf("%s %s", kind, e.Why)
-	case event.StepNotTaken:
-		return e.Path, kind
-	case event.StepSkipped:
-		return e.Path, kind + " " + e.By
-	case event.StepRefused:
-		return e.Path, kind + " " + failure(&e.Failure)
-	case event.StepReset:
-		return e.Path, fmt.Sprintf("%s %v %v", kind, e.Also, e.Kept)
-	case event.RecoveryChosen:
-		return e.Path, fmt.Sprintf("%s %s %s %s %s %s", kind, e.Plan.Act, e.Plan.Rule, e.Plan.Class, e.Plan.Agent, e.Plan.Role)
-	case event.ItemOpened:
-		return e.Path, fmt.Sprintf("%s %s %v %s", kind, e.About, e.Choices, e.OnTimeout)
-	case event.ItemAnswered:
-		return e.Path, fmt.Sprintf("%s %s %s", kind, e.Choice, e.Why)
-	case event.ItemExpired:
-		return e.Path, kind + " " + e.Then
-	case event.RunHeld, event.RunStopped, event.RunPaused, event.RunResumed, event.RunCleared, event.RunReopened:
-		return "", kind
-	case event.RunEnded:
-		return "", fmt.Sprintf("%s %s %d", kind, e.Status, e.Code)
-	case event.AnswerGiven:
-		if a, ok := e.Answer.(effect.AnswerAgent); ok { // who may start is counted beside the run
-			p, _ := belay.ParseKey(e.Key)
-			return p.Path, fmt.Sprintf("%s %t", kind, a.OK)
-		}
-	}
-	return "", ""
-}
-
-func failure(f *belay.Failure) string {
-	if f == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%s/%s/%s", f.Kind, f.Class, f.Move)
-}
-
 // same compares two engines.
 func same(t *testing.T, a, b stand) {
 	t.Helper()
@@ -320,16 +269,18 @@ func same(t *testing.T, a, b stand) {
 	equal(t, "phases", a.Phases, b.Phases)
 	equal(t, "failures", a.Failures, b.Failures)
 	equal(t, "outputs", a.Vars, b.Vars)
-	if !a.beside && !b.beside {
-		a.by, b.by = map[string][]string{"": a.decisions}, map[string][]string{"": b.decisions}
+	equal(t, "how attempts were found", a.found, b.found)
+	equal(t, "what is left", a.left, b.left)
+	if !a.Beside && !b.Beside {
+		a.By, b.By = map[string][]string{"": a.All}, map[string][]string{"": b.All}
 	}
-	for _, step := range slices.Sorted(maps.Keys(a.by)) {
-		if x, y := a.by[step], b.by[step]; !slices.Equal(x, y) {
+	for _, step := range slices.Sorted(maps.Keys(a.By)) {
+		if x, y := a.By[step], b.By[step]; !slices.Equal(x, y) {
 			t.Errorf("decisions about %q are\n  %s\non Temporal\n  %s", step, strings.Join(x, "\n  "), strings.Join(y, "\n  "))
 		}
 	}
-	if len(a.by) != len(b.by) {
-		t.Errorf("%d steps have decisions; on Temporal %d", len(a.by), len(b.by))
+	if len(a.By) != len(b.By) {
+		t.Errorf("%d steps have decisions; on Temporal %d", len(a.By), len(b.By))
 	}
 }
 

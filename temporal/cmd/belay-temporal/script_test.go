@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // TestMain lets the test be the program as well: scripts, keepers, attendants and
@@ -51,7 +53,7 @@ func address(t *testing.T) string {
 	}
 	program := os.Getenv("BELAY_TEMPORAL_SERVER")
 	if program == "" {
-		t.Skip("no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
+		shown.Not(t, "no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
 	}
 	server.once.Do(func() { server.err = serve(program) })
 	if server.err != nil {
