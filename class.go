@@ -43,9 +43,6 @@ const RuleNoAnswer = "evidence.answer"
 // RuleDeclared marks a failure whose kind its recipe names: nobody looked for it.
 const RuleDeclared = "declared"
 
-// RuleNothingRan marks a recipe in which every condition came out false.
-const RuleNothingRan = "refused." + string(RoutingGap)
-
 // RulePerson marks a failure that a person declared, or that stands for what nobody
 // answered: its cause says all, and no agent is asked to undo it.
 const RulePerson = "person"

@@ -171,6 +171,9 @@ func callExecutionGap() Function {
 	}
 }
 
+// ruleNothingRan is the rule of verdict for a recipe in which every condition came out false.
+const ruleNothingRan = "refused." + string(belay.RoutingGap)
+
 func executionGap(in *inputs) any {
 	kind, ok := exactKind(in.text("type"))
 	if !ok {
@@ -205,7 +208,7 @@ func executionGap(in *inputs) any {
 	why := in.text("why")
 	if failed != nil {
 		why = strings.TrimSpace(why + " " + failed.text)
-		if failed.rule != belay.RuleNothingRan { // else its conditions left everything out
+		if failed.rule != ruleNothingRan { // else its conditions left everything out
 			out.Headline = fmt.Sprintf("execution failed: the step for a task of type %s could not do it", kind)
 		}
 	}
