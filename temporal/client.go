@@ -220,10 +220,10 @@ func (e *Engine) begin(ctx context.Context, c engine.Copy, s Start) error {
 	case err == nil:
 		c.Taken()
 		return nil
-	case refuses(err):
+	case refuses(err), errors.As(err, new(*TooBig)):
 		return &engine.Refused{Err: err}
 	}
-	return exit.New(exit.Code(err), "", err, "it may have begun all the same: when the server answers, look with belay show "+string(s.Run))
+	return exit.New(exit.Code(err), "", err, "it may have begun all the same: when the server answers, look with "+Program+" show "+string(s.Run))
 }
 
 // refuses tells whether the server surely started nothing.
@@ -303,6 +303,8 @@ func unreachable(op string, err error) error {
 	var none *serviceerror.NotFound
 	var twice *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
+	case errors.As(err, new(*TooBig)):
+		return unsent(op, err)
 	case errors.As(err, &twice):
 		return exit.New(exit.Invalid, op, err, "the namespace has a run with this id: give another one with --id")
 	case errors.As(err, &none):

@@ -46,6 +46,7 @@ type onTemporal struct {
 	server string
 	every  int
 	limit  int64 // bytes of output that are taken; 0 = 1 MiB
+	plain  bool  // big payloads are only packed
 	mate   bool  // there is a second worker, with a state directory of its own: turns are made by both
 }
 
@@ -87,6 +88,7 @@ type stage struct {
 	t      *testing.T
 	dir    string
 	env    []string
+	file   string // that has the place
 	place  place
 	engine *engine.Local
 	spec   engine.Spec
@@ -117,12 +119,12 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	if len(c.Agents) > 0 {
 		s.place.Who = c.Agents[0].Name
 	}
-	placeFile := filepath.Join(bin, "place.json")
-	b, err := json.Marshal(s.place)
-	if err != nil {
-		t.Fatal(err)
+	if d.plain {
+		s.place.Blobs = ""
 	}
-	write(t, placeFile, string(b))
+	placeFile := filepath.Join(bin, "place.json")
+	s.file = placeFile
+	s.note()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -147,11 +149,7 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	if s.engine, err = s.place.open(s.place.Client, s.env); err != nil {
 		t.Fatal(err)
 	}
-	client, err := s.place.dial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.engine.Elsewhere = &temporal.Engine{Client: client, Queue: s.place.queue(), Host: s.place.Host, Every: d.every}
+	s.connect()
 	t.Cleanup(func() {
 		for _, w := range []*exec.Cmd{s.worker, s.mate} {
 			if w != nil && w.Process != nil {
@@ -163,7 +161,6 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 				_ = w.Wait() // it was told to end, and its code says nothing more
 			}
 		}
-		client.Close()
 		_ = s.engine.State.Close() // nothing of it is read again
 	})
 	s.work()
@@ -171,6 +168,27 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 		s.mate = s.start(s.second(bin))
 	}
 	return s
+}
+
+// note writes down for other programs where all is.
+func (s *stage) note() {
+	s.t.Helper()
+	b, err := json.Marshal(s.place)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	write(s.t, s.file, string(b))
+}
+
+// connect has the client reach the server.
+func (s *stage) connect() {
+	s.t.Helper()
+	c, err := s.place.dial()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(c.Close)
+	s.engine.Elsewhere = &temporal.Engine{Client: c, Queue: s.place.queue(), Host: s.place.Host, Every: s.place.Every}
 }
 
 // second is the environment of another worker of the same queue: another host, with a

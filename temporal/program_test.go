@@ -147,7 +147,7 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64}.Run(ctx, nil)
+	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64, Codec: temporal.Codec{Dir: p.Blobs}}.Run(ctx, nil)
 	return errors.Join(err, local.State.Close())
 }
 

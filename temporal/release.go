@@ -25,7 +25,7 @@ const beat = 20 * time.Second
 func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: controlQueue(w.in.Host), StartToCloseTimeout: most, HeartbeatTimeout: w.in.beat(), ScheduleToStartTimeout: w.in.Lost,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, NonRetryableErrorTypes: []string{tooBigType}},
 	})
 }
 
@@ -48,6 +48,10 @@ func (w *drive) do(ctx workflow.Context, j effect.Job, found bool) {
 			if unpolled(err) && w.epoch == epoch && w.there(ctx) { // all its slots are taken
 				f = workflow.ExecuteActivity(ctx, "Do", in)
 				continue
+			}
+			if heavy(err) {
+				w.inbox = append(w.inbox, input{epoch: epoch, heavy: "what " + string(j.Key) + " did"})
+				return
 			}
 			w.inbox = append(w.inbox, input{epoch: epoch, detached: err != nil, facts: got.Facts.unpack(), pushed: pushed{got.Snap, got.Behind}})
 			return
@@ -92,6 +96,10 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 				ctx = w.control(ctx, most)
 				f = workflow.ExecuteActivity(ctx, "Ask", in)
 				continue
+			}
+			if heavy(err) {
+				w.inbox = append(w.inbox, input{heavy: "the answer to " + string(c.Key)})
+				return
 			}
 			if err != nil {
 				return // cancelled with the workflow; every other error is tried again
