@@ -17,8 +17,12 @@ import (
 func workQueue(host string) string    { return "belay-work-" + host }
 func controlQueue(host string) string { return "belay-control-" + host }
 
-// beat is how long a host may say nothing of an attempt.
-const beat = 20 * time.Second
+// beat is how long a host may say nothing of an attempt; it sends a heartbeat each BeatEvery.
+const (
+	beat      = 20 * time.Second
+	beats     = 3
+	BeatEvery = beat / beats
+)
 
 // control is for what a host does at once. That the server gives it to the host
 // again is no retry of a step: all of it is idempotent.
