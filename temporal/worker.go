@@ -83,6 +83,7 @@ func (w Worker) Run(ctx context.Context, ready func()) error {
 	if err := h.Back(ctx); err != nil {
 		return err
 	}
+	defer w.Metrics.listening(ctx, w.Client)()
 	w.Metrics.health(true)
 	if ready != nil {
 		ready()
