@@ -33,6 +33,42 @@ func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Conte
 	})
 }
 
+// release gives the effects of a turn to the host.
+func (w *drive) release(ctx workflow.Context, effects []effect.Effect) error {
+	var stuck error
+	for _, c := range effects {
+		key := belay.Key("")
+		switch c := c.(type) {
+		case effect.Do:
+			key = c.Job.Key
+		case effect.Ask:
+			key = c.Key
+		case effect.Kill:
+			w.kill(ctx, c)
+			continue
+		default:
+			return fmt.Errorf("no effect of kind %T", c)
+		}
+		if big := w.tooBig(key); big != nil {
+			stuck = fmt.Errorf("%s: %w", key, big)
+			continue
+		}
+		if err := w.breathe(ctx, key); err != nil {
+			return err
+		}
+		switch c := c.(type) {
+		case effect.Do:
+			w.do(ctx, c.Job, false)
+		case effect.Ask:
+			w.ask(ctx, c)
+		}
+	}
+	if stuck == nil {
+		return nil
+	}
+	return w.burdened(ctx, "what has to be told to the worker of the run", stuck)
+}
+
 // do has the host make one attempt, or wait for one that was found. The keeper there
 // runs a key once; a host that lost hold of the tree says so, and the attempt is
 // found again by all.

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
@@ -421,42 +420,6 @@ func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
 		w.keep(ctx, k)
 	}
 	return w.release(ctx, turn.Effects)
-}
-
-// release gives the effects of a turn to the host.
-func (w *drive) release(ctx workflow.Context, effects []effect.Effect) error {
-	var stuck error
-	for _, c := range effects {
-		key := belay.Key("")
-		switch c := c.(type) {
-		case effect.Do:
-			key = c.Job.Key
-		case effect.Ask:
-			key = c.Key
-		case effect.Kill:
-			w.kill(ctx, c)
-			continue
-		default:
-			return fmt.Errorf("no effect of kind %T", c)
-		}
-		if big := w.tooBig(key); big != nil {
-			stuck = fmt.Errorf("%s: %w", key, big)
-			continue
-		}
-		if err := w.breathe(ctx, key); err != nil {
-			return err
-		}
-		switch c := c.(type) {
-		case effect.Do:
-			w.do(ctx, c.Job, false)
-		case effect.Ask:
-			w.ask(ctx, c)
-		}
-	}
-	if stuck == nil {
-		return nil
-	}
-	return w.burdened(ctx, "what has to be told to the worker of the run", stuck)
 }
 
 // sure is how many records the server has surely stored: all that were decided in an
