@@ -95,6 +95,9 @@ func (s *stage) histories() []*historypb.History {
 // beside is how many bytes are kept beside the histories.
 func (s *stage) beside() (size int64) {
 	s.t.Helper()
+	if s.place.Blobs == "" {
+		return 0
+	}
 	err := filepath.WalkDir(s.place.Blobs, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

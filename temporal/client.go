@@ -36,13 +36,16 @@ type Engine struct {
 	Every     int           // of tests: see Start
 }
 
-// Look is how often a run is looked at, at least and at most.
+// How often a run is looked at: soon after something happened, and less and less often
+// while nothing does, as each look is a query of the server. What people want of it here is
+// looked for all the time.
 const (
 	lookSoon = 20 * time.Millisecond
-	lookLate = 500 * time.Millisecond
+	LookLate = 5 * time.Second
 	mailTime = 100 * time.Millisecond
 
-	proveEvery = 2 * time.Second // how often it is asked whether the workflow of a quiet run still works
+	quiet      = 500 * time.Millisecond // the pause from which a run is a quiet one
+	ProveEvery = 10 * time.Second       // how often it is asked whether the workflow of such a one still works
 )
 
 // Name says what drives the runs.
@@ -220,10 +223,10 @@ func (e *Engine) begin(ctx context.Context, c engine.Copy, s Start) error {
 	case err == nil:
 		c.Taken()
 		return nil
-	case refuses(err):
+	case refuses(err), errors.As(err, new(*TooBig)):
 		return &engine.Refused{Err: err}
 	}
-	return exit.New(exit.Code(err), "", err, "it may have begun all the same: when the server answers, look with belay show "+string(s.Run))
+	return exit.New(exit.Code(err), "", err, "it may have begun all the same: when the server answers, look with "+Program+" show "+string(s.Run))
 }
 
 // refuses tells whether the server surely started nothing.
@@ -303,6 +306,8 @@ func unreachable(op string, err error) error {
 	var none *serviceerror.NotFound
 	var twice *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
+	case errors.As(err, new(*TooBig)):
+		return unsent(op, err)
 	case errors.As(err, &twice):
 		return exit.New(exit.Invalid, op, err, "the namespace has a run with this id: give another one with --id")
 	case errors.As(err, &none):
@@ -317,8 +322,7 @@ func unreachable(op string, err error) error {
 // other processes ask of it here.
 func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy) error {
 	look := context.WithoutCancel(ctx)
-	stop, pause, late := ctx.Done(), lookSoon, 0
-	mailed, proved := time.Now(), time.Now()
+	stop, pause, late, proved := ctx.Done(), lookSoon, 0, time.Now()
 	for {
 		before := c.Seq()
 		page, err := e.fetch(look, c)
@@ -326,34 +330,39 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 		case err != nil && late > 40:
 			return err
 		case err != nil:
-			late++
+			pause, late = quiet, late+1
 		case c.Seq() > before:
 			pause, late = lookSoon, 0
 		case page.Seq > 0 && c.Seq() == page.Seq && (page.Asleep || page.Status.Terminal()) && !page.Busy:
 			return nil
-		case pause == lookLate && time.Since(proved) > proveEvery:
+		default:
+			pause, late = min(pause*5/4, LookLate), 0
+		}
+		if err == nil && pause >= quiet && time.Since(proved) > ProveEvery {
 			proved = time.Now()
 			if err := e.broken(look, c.ID()); err != nil {
 				return err
 			}
-		default:
-			pause, late = min(pause*5/4, lookLate), 0
 		}
-		if err == nil && time.Since(mailed) > mailTime {
-			mailed = time.Now()
-			if err := e.mail(look, c); err != nil {
-				return err
+		for until := time.Now().Add(pause); time.Now().Before(until); {
+			select {
+			case <-time.After(min(time.Until(until), mailTime)):
+				sent, err := e.mail(look, c)
+				if err != nil {
+					return err
+				}
+				if sent {
+					pause, until = lookSoon, time.Time{}
+				}
+			case <-stop:
+				stop = nil
+				if err := e.ask(look, stopping(c.ID(), context.Cause(ctx))); err != nil {
+					return err
+				}
+				pause, until = lookSoon, time.Time{}
+			case <-hard:
+				return &engine.Interrupted{}
 			}
-		}
-		select {
-		case <-time.After(pause):
-		case <-stop:
-			stop = nil
-			if err := e.ask(look, stopping(c.ID(), context.Cause(ctx))); err != nil {
-				return err
-			}
-		case <-hard:
-			return &engine.Interrupted{}
 		}
 	}
 }
@@ -386,21 +395,22 @@ func (e *Engine) Tidied(ctx context.Context, id belay.RunID) {
 
 const tidiedWithin = 20 * time.Second
 
-// mail hands on the requests that lie in the mailbox of the copy.
-func (e *Engine) mail(ctx context.Context, c engine.Copy) error {
+// mail hands on the requests that lie in the mailbox of the copy, and tells whether there were any.
+func (e *Engine) mail(ctx context.Context, c engine.Copy) (sent bool, err error) {
 	reqs, err := c.Inbox()
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, r := range reqs {
 		if err := e.ask(ctx, r); err != nil {
-			return err
+			return sent, err
 		}
+		sent = true
 		if err := c.Remove(r.ID); err != nil {
-			return err
+			return sent, err
 		}
 	}
-	return nil
+	return sent, nil
 }
 
 // ask asks something of a run. One that has ended since takes nothing in.

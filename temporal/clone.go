@@ -156,8 +156,8 @@ func (w *drive) uncloned(err error) string {
 	if !errors.As(err, &app) || app.Type() != errUncloned {
 		return ""
 	}
-	return fmt.Sprintf("host %s could not make the checkout of the run: %s. Push the commit, or see to it that the host can read the repository, and type: belay-temporal resume %s",
-		w.in.Host, app.Message(), w.in.Run)
+	return fmt.Sprintf("host %s could not make the checkout of the run: %s. Push the commit, or see to it that the host can read the repository, and type: %s resume %s",
+		w.in.Host, app.Message(), Program, w.in.Run)
 }
 
 // settled takes in where the files of the run turned out to be.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -27,7 +28,8 @@ const (
 )
 
 // Codec keeps big payloads out of histories. Dir is a directory that all workers
-// and clients of a namespace see; without one, payloads are only packed.
+// and clients of a namespace see; without one, payloads are only packed, and what is
+// too big for the server all the same is refused: see TooBig.
 type Codec struct{ Dir string }
 
 // Converter is the data converter of a client or worker.
@@ -43,31 +45,45 @@ func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 		if len(p.GetData()) < Big {
 			continue
 		}
-		raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+		b, err := pressed(p)
 		if err != nil {
 			return nil, fmt.Errorf("pack a payload: %w", err)
 		}
-		var b bytes.Buffer
-		z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-		if err != nil {
-			return nil, fmt.Errorf("pack a payload: %w", err)
-		}
-		_, err = z.Write(raw)
-		if err = errors.Join(err, z.Close()); err != nil {
-			return nil, fmt.Errorf("pack a payload: %w", err)
-		}
-		out[i] = payload(packed, b.Bytes())
-		if c.Dir == "" || b.Len() < Big {
+		out[i] = payload(packed, b)
+		if c.Dir == "" || len(b) < Big {
 			continue
 		}
-		sum := sha256.Sum256(b.Bytes())
+		sum := sha256.Sum256(b)
 		sha := hex.EncodeToString(sum[:])
-		if err := c.put(sha, b.Bytes()); err != nil {
+		if err := c.put(sha, b); err != nil {
 			return nil, fmt.Errorf("keep a payload: %w", err)
 		}
 		out[i] = payload(referred, []byte(sha))
 	}
+	size := 0
+	for _, p := range out {
+		size += proto.Size(p)
+	}
+	if size > maxWire {
+		return nil, &TooBig{size}
+	}
 	return out, nil
+}
+
+// pressed are the bytes of a payload that is packed.
+func pressed(p *commonpb.Payload) ([]byte, error) {
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(raw)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
 }
 
 func payload(encoding string, data []byte) *commonpb.Payload {
@@ -112,11 +128,12 @@ const maxPayload = 1 << 30
 
 func (c Codec) path(sha string) string { return filepath.Join(c.Dir, sha[:2], sha) }
 
-// put keeps bytes under their digest, once.
+// put keeps bytes under their digest, once. The time of the file is that of its last use, so
+// that who removes old ones takes none away that is new to somebody.
 func (c Codec) put(sha string, b []byte) error {
-	path := c.path(sha)
-	if _, err := os.Stat(path); err == nil {
-		return nil
+	path, now := c.path(sha), time.Now()
+	if err := os.Chtimes(path, now, now); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -70,6 +70,7 @@ type onTemporal struct {
 	server string
 	every  int
 	limit  int64 // bytes of output that are taken; 0 = 1 MiB
+	plain  bool  // big payloads are only packed
 	mate   bool  // there is a second worker, with a state directory of its own: turns are made by both
 
 	chains  *chains // how many histories its runs had; nil = nobody counts

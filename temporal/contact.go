@@ -20,7 +20,7 @@ func (h *Host) Here(context.Context) error { return nil }
 // it was answered: that is the proof that the host is not lost. An activity that the
 // server has closed ends.
 func (h *Host) proving(ctx context.Context, proved func(sent time.Time)) (context.Context, func()) {
-	every := activity.GetInfo(ctx).HeartbeatTimeout / 3
+	every := activity.GetInfo(ctx).HeartbeatTimeout / beats
 	if every <= 0 {
 		return ctx, func() {}
 	}

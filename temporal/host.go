@@ -292,7 +292,7 @@ func (h *Host) Leave(ctx context.Context) {
 // beating tells the server that an activity is at work, until the function that it
 // gives is called.
 func beating(ctx context.Context) func() {
-	every := activity.GetInfo(ctx).HeartbeatTimeout / 3
+	every := activity.GetInfo(ctx).HeartbeatTimeout / beats
 	if every <= 0 {
 		return func() {}
 	}

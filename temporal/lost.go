@@ -47,7 +47,7 @@ func (s Start) tries() *temporal.RetryPolicy {
 	if s.Lost > 0 {
 		return &temporal.RetryPolicy{MaximumAttempts: 1}
 	}
-	return &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second}
+	return &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second, NonRetryableErrorTypes: []string{tooBigType}}
 }
 
 // away is what a workflow knows of a host that it does not reach.
@@ -130,7 +130,7 @@ func (w *drive) sentence() string {
 		why, from = "and its last work is nowhere else, as it could not be pushed ("+c.Behind+")", "on another host and from what was pushed before"
 	}
 	return fmt.Sprintf("host %s has not answered for %s, %s. The run goes on by itself when the host is there again. "+
-		"To go on without it, %s: belay-temporal resume %s --elsewhere", w.in.Host, w.in.Lost, why, from, w.in.Run)
+		"To go on without it, %s: %s resume %s --elsewhere", w.in.Host, w.in.Lost, why, from, Program, w.in.Run)
 }
 
 // pushed is what a host says of the files of the run.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 )
 
@@ -27,6 +28,8 @@ type table struct {
 	mu       sync.Mutex
 	families map[string]*family
 	ready    bool
+	heard    time.Time // when the server last answered
+	trouble  error     // why it does not
 }
 
 // family has the values of one name: by what is behind the name, which is the end of a
@@ -148,6 +151,63 @@ func (m *Metrics) health(ready bool) {
 	}
 }
 
+// unfit is why the worker takes no work; "" = it does.
+func (m *Metrics) unfit() string {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	switch silent := time.Since(m.all.heard); {
+	case !m.all.ready:
+		return "it takes no work"
+	case m.all.trouble != nil && silent > silentFor:
+		return fmt.Sprintf("the server has not answered for %s: %v", silent.Round(time.Second), m.all.trouble)
+	}
+	return ""
+}
+
+// How often the server is asked whether it is there, how long it may take to answer, and for
+// how long it may say nothing before the worker counts as one that takes no work.
+const (
+	asksEvery   = 5 * time.Second
+	answersSoon = 3 * time.Second
+	silentFor   = 15 * time.Second
+)
+
+// contact takes in whether the server answered.
+func (m *Metrics) contact(err error) {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	if m.all.trouble = err; err == nil {
+		m.all.heard = time.Now()
+	}
+}
+
+// listening asks the server again and again whether it is there, until ctx is done and the
+// function that it gives is called. Nobody asks where nobody looks.
+func (m *Metrics) listening(ctx context.Context, c client.Client) (ended func()) {
+	if m == nil {
+		return func() {}
+	}
+	m.contact(nil) // the worker has just been started by it
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(asksEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				within, cancel := context.WithTimeout(ctx, answersSoon)
+				_, err := c.WorkflowService().GetSystemInfo(within, &workflowservice.GetSystemInfoRequest{})
+				cancel()
+				m.contact(err)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { <-done }
+}
+
 // text is all of it, in order.
 func (m *Metrics) text() string {
 	m.all.mu.Lock()
@@ -178,11 +238,8 @@ func (m *Metrics) Serve(ctx context.Context, address string) (end func(), at str
 		_, _ = w.Write([]byte(m.text())) // who asked is gone
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		m.all.mu.Lock()
-		ready := m.all.ready
-		m.all.mu.Unlock()
-		if !ready {
-			http.Error(w, "it takes no work", http.StatusServiceUnavailable)
+		if why := m.unfit(); why != "" {
+			http.Error(w, why, http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = w.Write([]byte("ok\n")) // who asked is gone

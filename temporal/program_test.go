@@ -148,7 +148,7 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64}.Run(ctx, func() {
+	err = temporal.Worker{Client: c, Queue: p.queue(), Host: p.Host, Engine: local, Version: "test", Slots: 64, Codec: temporal.Codec{Dir: p.Blobs}}.Run(ctx, func() {
 		_ = os.WriteFile(p.State+".ready", nil, 0o600) // who waits for it says so
 	})
 	return errors.Join(err, local.State.Close())

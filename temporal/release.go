@@ -17,16 +17,56 @@ import (
 func workQueue(host string) string    { return "belay-work-" + host }
 func controlQueue(host string) string { return "belay-control-" + host }
 
-// beat is how long a host may say nothing of an attempt.
-const beat = 20 * time.Second
+// beat is how long a host may say nothing of an attempt; it sends a heartbeat each BeatEvery.
+const (
+	beat      = 20 * time.Second
+	beats     = 3
+	BeatEvery = beat / beats
+)
 
 // control is for what a host does at once. That the server gives it to the host
 // again is no retry of a step: all of it is idempotent.
 func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: controlQueue(w.in.Host), StartToCloseTimeout: most, HeartbeatTimeout: w.in.beat(), ScheduleToStartTimeout: w.in.Lost,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, NonRetryableErrorTypes: []string{tooBigType}},
 	})
+}
+
+// release gives the effects of a turn to the host.
+func (w *drive) release(ctx workflow.Context, effects []effect.Effect) error {
+	var stuck error
+	for _, c := range effects {
+		key := belay.Key("")
+		switch c := c.(type) {
+		case effect.Do:
+			key = c.Job.Key
+		case effect.Ask:
+			key = c.Key
+		case effect.Kill:
+			w.kill(ctx, c)
+			continue
+		default:
+			return fmt.Errorf("no effect of kind %T", c)
+		}
+		if big := w.tooBig(key); big != nil {
+			stuck = fmt.Errorf("%s: %w", key, big)
+			continue
+		}
+		if err := w.breathe(ctx, key); err != nil {
+			return err
+		}
+		switch c := c.(type) {
+		case effect.Do:
+			w.do(ctx, c.Job, false)
+		case effect.Ask:
+			w.ask(ctx, c)
+		}
+	}
+	if stuck == nil {
+		return nil
+	}
+	return w.burdened(ctx, "what has to be told to the worker of the run", stuck)
 }
 
 // do has the host make one attempt, or wait for one that was found. The keeper there
@@ -48,6 +88,10 @@ func (w *drive) do(ctx workflow.Context, j effect.Job, found bool) {
 			if unpolled(err) && w.epoch == epoch && w.there(ctx) { // all its slots are taken
 				f = workflow.ExecuteActivity(ctx, "Do", in)
 				continue
+			}
+			if heavy(err) {
+				w.inbox = append(w.inbox, input{epoch: epoch, heavy: "what " + string(j.Key) + " did"})
+				return
 			}
 			w.inbox = append(w.inbox, input{epoch: epoch, detached: err != nil, facts: got.Facts.unpack(), pushed: pushed{got.Snap, got.Behind}})
 			return
@@ -92,6 +136,10 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 				ctx = w.control(ctx, most)
 				f = workflow.ExecuteActivity(ctx, "Ask", in)
 				continue
+			}
+			if heavy(err) {
+				w.inbox = append(w.inbox, input{heavy: "the answer to " + string(c.Key)})
+				return
 			}
 			if err != nil {
 				return // cancelled with the workflow; every other error is tried again

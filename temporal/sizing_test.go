@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/temporal"
 	"github.com/belay-run/belay/temporal/shown"
 	"github.com/belay-run/belay/temporal/sizing"
 )
@@ -93,6 +94,20 @@ func measured(t *testing.T) (s sizing.Step) {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestSumsTakeWhatIsDone: the sums are made for the heartbeats that hosts send, and for the
+// looks of clients.
+func TestSumsTakeWhatIsDone(t *testing.T) {
+	t.Parallel()
+	u := sizing.Usual()
+	for what, v := range map[string][2]float64{
+		"heartbeats": {u.Beat, temporal.BeatEvery.Seconds()}, "queries": {u.Look, temporal.LookLate.Seconds()}, "looks": {u.Prove, temporal.ProveEvery.Seconds()},
+	} {
+		if math.Abs(v[0]-v[1]) > 1e-6 {
+			t.Errorf("%s: the sums take %v seconds between two, and it is %v", what, v[0], v[1])
+		}
+	}
 }
 
 // TestSumsOfThePage: the sums of the documentation are those that cmd/sums prints

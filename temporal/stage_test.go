@@ -24,6 +24,7 @@ type stage struct {
 	t      *testing.T
 	dir    string
 	env    []string
+	file   string // that has the place
 	place  place
 	exe    string // of workers
 	engine *engine.Local
@@ -59,6 +60,9 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	if len(c.Agents) > 0 {
 		s.place.Who = c.Agents[0].Name
 	}
+	if d.plain {
+		s.place.Blobs = ""
+	}
 	s.equip(d, c, bin)
 	s.spec = engine.Spec{Set: set, Dir: s.dir, Vars: map[string]json.RawMessage{}, Budget: c.Budget}
 	for n, v := range c.Vars {
@@ -69,13 +73,8 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	if s.engine, err = s.place.open(s.place.Client, s.env); err != nil {
 		t.Fatal(err)
 	}
-	client, err := s.place.dial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	driver := &temporal.Engine{Client: client, Queue: s.place.queue(), Host: s.place.Host, Every: d.every}
-	s.engine.Elsewhere = driver
-	s.leaves(client.Close)
+	driver := s.connect()
+	s.leaves()
 	s.work()
 	if d.mate {
 		s.mateEnv = s.second(bin)
@@ -91,19 +90,15 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 // user of this machine has set.
 func (s *stage) equip(d onTemporal, c belaytest.Case, bin string) {
 	s.t.Helper()
-	placeFile := filepath.Join(bin, "place.json")
-	b, err := json.Marshal(s.place)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	write(s.t, placeFile, string(b))
+	s.file = filepath.Join(bin, "place.json")
+	s.note()
 	exe, err := os.Executable()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.exe = cmp.Or(d.program, exe)
 	nest := filepath.Join(bin, "nest")
-	write(s.t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' \"$1\"\n", exe, placeFile))
+	write(s.t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' \"$1\"\n", exe, s.file))
 	if err := os.Chmod(nest, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
@@ -111,7 +106,7 @@ func (s *stage) equip(d onTemporal, c belaytest.Case, bin string) {
 	write(s.t, config, "")
 	person := filepath.Join(bin, "gitconfig")
 	write(s.t, person, "[user]\n\tname = somebody\n\temail = somebody@example.org\n")
-	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELAY_CONFIG="+config, "GIT_CONFIG_GLOBAL="+person, "TEST_PLACE="+placeFile)
+	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELAY_CONFIG="+config, "GIT_CONFIG_GLOBAL="+person, "TEST_PLACE="+s.file)
 	for n, v := range c.Env {
 		s.env = append(s.env, n+"="+v)
 	}
@@ -120,8 +115,31 @@ func (s *stage) equip(d onTemporal, c belaytest.Case, bin string) {
 	}
 }
 
+// note writes down for other programs where all is.
+func (s *stage) note() {
+	s.t.Helper()
+	b, err := json.Marshal(s.place)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	write(s.t, s.file, string(b))
+}
+
+// connect has the client reach the server.
+func (s *stage) connect() *temporal.Engine {
+	s.t.Helper()
+	c, err := s.place.dial()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(c.Close)
+	driver := &temporal.Engine{Client: c, Queue: s.place.queue(), Host: s.place.Host, Every: s.place.Every}
+	s.engine.Elsewhere = driver
+	return driver
+}
+
 // leaves ends the workers with the test.
-func (s *stage) leaves(hangUp func()) {
+func (s *stage) leaves() {
 	s.t.Helper()
 	s.t.Cleanup(func() {
 		for _, w := range []*exec.Cmd{s.worker, s.mate} {
@@ -134,7 +152,6 @@ func (s *stage) leaves(hangUp func()) {
 				_ = w.Wait() // it was told to end, and its code says nothing more
 			}
 		}
-		hangUp()
 		_ = s.engine.State.Close() // nothing of it is read again
 	})
 }

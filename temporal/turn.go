@@ -19,14 +19,21 @@ func (w *drive) decide(ctx workflow.Context, facts []flow.Fact, idle bool) (flow
 	now := workflow.Now(ctx)
 	var live *flow.Turn
 	var failed error
+	w.sizes = nil
 	v := workflow.SideEffect(ctx, func(workflow.Context) any {
 		turn, err := w.think(now, facts, idle)
 		if err != nil {
 			failed = err
 			return marker{Error: err.Error()}
 		}
+		if w.sizes, err = w.codec.sizes(turn.Effects); err != nil {
+			failed = err
+			return marker{Error: err.Error()}
+		}
 		live = &turn
-		return mark(turn, len(facts))
+		m := mark(turn, len(facts))
+		m.Sizes = w.sizes
+		return m
 	})
 	switch {
 	case failed != nil:
@@ -41,6 +48,7 @@ func (w *drive) decide(ctx workflow.Context, facts []flow.Fact, idle bool) (flow
 	if m.Error != "" {
 		return flow.Turn{}, errors.New(m.Error)
 	}
+	w.sizes, m.Sizes = m.Sizes, nil
 	if w.strict {
 		return w.compare(now, facts, idle, m)
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
+// Program is what people type who have this engine.
+const Program = "belay-temporal"
+
 // Names on the wire. They are in histories: one that was released never changes.
 const (
 	TreeWorkflow = "belay.tree"
@@ -196,6 +199,8 @@ type marker struct {
 	Idle    bool           `json:"i,omitempty"`
 	More    bool           `json:"m,omitempty"`
 	Error   string         `json:"e,omitempty"`
+
+	Sizes map[belay.Key]int `json:"z,omitempty"` // bytes of inputs, where they are worth telling
 }
 
 // did is an effect in a marker: of a Do its key, of a Kill its key and why, of an

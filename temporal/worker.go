@@ -27,6 +27,7 @@ type Worker struct {
 	Drain   time.Duration // how long attempts may go on at the end; after that their keepers have them alone
 	Labels  []string      // what it is good for, for runs that say runs_on
 	Metrics *Metrics      // nil = nobody counts
+	Codec   Codec         // that the client has
 	Warn    func(string)  // for whoever looks after the worker; nil = nobody does
 }
 
@@ -82,6 +83,7 @@ func (w Worker) Run(ctx context.Context, ready func()) error {
 	if err := h.Back(ctx); err != nil {
 		return err
 	}
+	defer w.Metrics.listening(ctx, w.Client)()
 	w.Metrics.health(true)
 	if ready != nil {
 		ready()
@@ -116,7 +118,7 @@ func (w Worker) workers(h *Host) []worker.Worker {
 		StickyScheduleToStartTimeout: sticky, DeadlockDetectionTimeout: deadlock, LocalActivityWorkerOnly: true,
 		WorkerStopTimeout: deadlock, // a turn that is given up is missed for as long as the server waits for it
 	})
-	flows.RegisterWorkflowWithOptions(Workflows{Version: w.Version}.Tree, workflow.RegisterOptions{Name: TreeWorkflow})
+	flows.RegisterWorkflowWithOptions(Workflows{Version: w.Version, Codec: w.Codec}.Tree, workflow.RegisterOptions{Name: TreeWorkflow})
 	flows.RegisterWorkflowWithOptions(Workflows{}.Account, workflow.RegisterOptions{Name: AccountWorkflow})
 	flows.RegisterWorkflowWithOptions(Workflows{}.Files, workflow.RegisterOptions{Name: FilesWorkflow})
 	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
@@ -31,6 +30,7 @@ const (
 type Workflows struct {
 	Version string
 	Strict  bool // of tests: every turn of a replay is made again, and must be the same
+	Codec   Codec
 }
 
 // drive is one workflow at work.
@@ -38,6 +38,7 @@ type drive struct {
 	in      Start
 	version string
 	strict  bool
+	codec   Codec
 	parcel  parcel
 	tree    *flow.Tree
 	recs    []event.Record
@@ -64,7 +65,12 @@ type drive struct {
 	timer   workflow.Future
 	stop    workflow.CancelFunc // of the timer
 	due     time.Time
-	busy    int // updates that wait
+	busy    int               // updates that wait
+	later   int               // events before it is asked again whether another history can follow
+	laden   bool              // it rests, as something is too big for the server
+	sizes   map[belay.Key]int // of the inputs of this turn, where they are worth telling
+	sent    int               // bytes of inputs in this turn of the server
+	sentAt  int               // the length of the history then
 	away
 }
 
@@ -72,18 +78,19 @@ type drive struct {
 type input struct {
 	epoch    int64 // of an attempt: the driver that it belongs to; 0 = any
 	facts    []flow.Fact
-	detached bool // its attempts must be found again
-	drive    bool // a person lets it go on
-	move     bool // elsewhere: its host is lost
-	back     bool // a host that was missed is there again
-	settle   bool // put it on record, and start nothing
+	detached bool   // its attempts must be found again
+	drive    bool   // a person lets it go on
+	move     bool   // elsewhere: its host is lost
+	back     bool   // a host that was missed is there again
+	settle   bool   // put it on record, and start nothing
+	heavy    string // what the host could not send, as it is too big
 	pushed   pushed
 	done     *bool
 }
 
 // Tree is the workflow of one tree of runs.
 func (ws Workflows) Tree(ctx workflow.Context, p parcel, in Start) (Ended, error) {
-	w := &drive{asked: map[belay.Key]bool{}, in: in, parcel: p, version: ws.Version, strict: ws.Strict}
+	w := &drive{asked: map[belay.Key]bool{}, in: in, parcel: p, version: ws.Version, strict: ws.Strict, codec: ws.Codec}
 	if err := w.begin(); err != nil {
 		return Ended{}, temporal.NewNonRetryableApplicationError(err.Error(), "begin", err)
 	}
@@ -161,7 +168,7 @@ func (w *drive) loop(ctx workflow.Context) error {
 		case len(w.facts) > 0 || w.turn.More && !w.asleep:
 			facts := w.facts
 			w.facts = nil
-			if err := w.take(ctx, facts, false); err != nil {
+			if err := w.take(ctx, facts, w.laden); err != nil {
 				return err
 			}
 		case w.tree.Status().Terminal():
@@ -175,7 +182,14 @@ func (w *drive) loop(ctx workflow.Context) error {
 				return nil
 			}
 		case w.full(ctx) && w.rests(ctx):
-			return w.again(ctx)
+			if fits, err := w.handsOver(ctx); err != nil {
+				return err
+			} else if fits {
+				return workflow.NewContinueAsNewError(ctx, TreeWorkflow, w.parcel, w.next())
+			}
+			if err := w.stays(ctx); err != nil {
+				return err
+			}
 		default:
 			if err := w.wait(ctx); err != nil {
 				return err
@@ -240,7 +254,7 @@ func (w *drive) rests(ctx workflow.Context) bool {
 func (w *drive) sort(ctx workflow.Context) error {
 	for len(w.inbox) > 0 && len(w.facts) < maxBatch && !w.goes {
 		in := w.inbox[0]
-		if in.settle && len(w.facts) > 0 {
+		if (in.settle || in.heavy != "") && len(w.facts) > 0 {
 			return nil // first what came before
 		}
 		w.inbox = w.inbox[1:]
@@ -258,6 +272,8 @@ func (w *drive) sort(ctx workflow.Context) error {
 			w.move = w.move || w.missing && (in.move || cancels(in.facts))
 		case in.back:
 			w.goes = w.goes || w.missing
+		case in.heavy != "":
+			err = w.burdened(ctx, in.heavy, errHeavy)
 		case in.settle:
 			err = w.take(ctx, in.facts, true)
 		default:
@@ -342,6 +358,10 @@ func (w *drive) attach(ctx workflow.Context) error {
 		w.wanted = append(first, w.wanted...)
 		return w.missed(ctx)
 	}
+	if heavy(err) {
+		w.wanted = append(first, w.wanted...)
+		return w.burdened(ctx, "what its steps did while the worker was away", errHeavy)
+	}
 	if why := w.uncloned(err); why != "" {
 		w.wanted = append(first, w.wanted...)
 		return w.take(ctx, []flow.Fact{{Run: w.in.Run, Event: event.RunHeld{Why: why}}}, true)
@@ -349,7 +369,7 @@ func (w *drive) attach(ctx workflow.Context) error {
 	if err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
-	w.held, w.had = true, true
+	w.held, w.had, w.laden = true, true, false
 	w.settled(got)
 	facts := []flow.Fact{{Run: w.in.Run, Event: w.attached(got)}}
 	w.carried(pushed{got.Snap, got.Behind})
@@ -399,19 +419,7 @@ func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
 	if len(k.Cleared) > 0 || len(k.Merged) > 0 || k.Give {
 		w.keep(ctx, k)
 	}
-	for _, c := range turn.Effects {
-		switch c := c.(type) {
-		case effect.Do:
-			w.do(ctx, c.Job, false)
-		case effect.Kill:
-			w.kill(ctx, c)
-		case effect.Ask:
-			w.ask(ctx, c)
-		default:
-			return fmt.Errorf("no effect of kind %T", c)
-		}
-	}
-	return nil
+	return w.release(ctx, turn.Effects)
 }
 
 // sure is how many records the server has surely stored: all that were decided in an
@@ -443,7 +451,7 @@ func (w *drive) full(ctx workflow.Context) bool {
 	w.recheck = time.Time{}
 	info := workflow.GetInfo(ctx)
 	long := info.GetContinueAsNewSuggested() || w.in.Every > 0 && w.ends >= w.in.Every
-	if !long || w.tree.Status() != belay.Running || !w.held || w.asleep {
+	if !long || w.tree.Status() != belay.Running || !w.held || w.asleep || info.GetCurrentHistoryLength() < w.later {
 		return false
 	}
 	if info.GetCurrentHistoryLength() > tooLong || info.GetCurrentHistorySize() > tooBig {
@@ -464,14 +472,6 @@ const (
 	tooBig       = 8 << 20         // bytes; and at 50 MiB
 	beginsWithin = 2 * time.Second // an attempt that was given to a host
 )
-
-// again goes on in a new history: one more death of a driver. What is open stays
-// with its keeper, and is found again.
-func (w *drive) again(ctx workflow.Context) error {
-	next := w.in
-	next.Goes, next.Records = true, w.recs
-	return workflow.NewContinueAsNewError(ctx, TreeWorkflow, w.parcel, next)
-}
 
 // errDetached is the type of the error of an attempt whose host lost hold of the tree.
 const errDetached = "detached"

@@ -306,6 +306,6 @@ func (b *bell) ring(ctx context.Context, id belay.RunID) {
 		if n.State != ledger.NoticeOpen {
 			continue // somebody else tries it
 		}
-		b.app.say("%s could not be told: %s; belay watch tries again, and %s notify send", n.Target, n.Trouble, b.app.name())
+		b.app.say("%s could not be told: %s; %s watch tries again, and %s notify send", n.Target, n.Trouble, b.app.name(), b.app.name())
 	}
 }

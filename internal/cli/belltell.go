@@ -93,9 +93,9 @@ func (b *bell) name() string {
 		return b.app.env(name)
 	}
 	if dir, err := StateDir(env); err == nil && sameDir(dir, b.state.Dir()) {
-		return "belay"
+		return b.app.called()
 	}
-	return "belay --state " + story.Quote(b.state.Dir())
+	return b.app.called() + " --state " + story.Quote(b.state.Dir())
 }
 
 // sameDir tells whether two names are those of one directory.

@@ -68,6 +68,7 @@ type app struct {
 // Program is the program that runs the command line: belay itself, or another one
 // that has Belay in it.
 type Program struct {
+	Name    string // what people type to start it; "" = belay
 	Version string
 	Path    string                     // starts it again as belay; "" = its own file does
 	Agents  []agent.Agent              // what it has beside those of the settings
@@ -136,7 +137,7 @@ func Commands() *cobra.Command {
 // root is the tree of commands, or what of it the arguments need.
 func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:     "belay",
+		Use:     a.called(),
 		Short:   "run tasks and recipes, and continue them after a crash",
 		Version: a.program.Version,
 		Long: `Belay runs tasks (belay do) and recipes (belay run). A recipe is a YAML file with
@@ -160,7 +161,7 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 		cmd.SetOut(&text)
 		help(cmd, args)
 		cmd.SetOut(nil)
-		a.out.lines(readable.Paragraphs(strings.TrimSuffix(text.String(), "\n"), a.outWidth()))
+		a.out.lines(readable.Paragraphs(a.ours(strings.TrimSuffix(text.String(), "\n")), a.outWidth()))
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
@@ -237,7 +238,7 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		}
 		return exit.New(exit.Usage, "", err, "see belay --help")
 	}
-	a.talkLines(shortHelp)
+	a.talkLines(a.ours(shortHelp))
 	return quietly(exit.Usage)
 }
 

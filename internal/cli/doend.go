@@ -81,7 +81,7 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if said != "" {
 		a.out.line("")
 	}
-	a.out.lines(withReceipt(tui.TaskSummary(acc, o.Tree, res, a.workLines(ctx, o, t, kept), a.name()), a.name(), o.ID))
+	a.out.lines(withReceipt(a.oursIn(tui.TaskSummary(acc, o.Tree, res, a.workLines(ctx, o, t, kept), a.name())), a.name(), o.ID))
 }
 
 // workLines say where the work of a task is: the branch of the result, and those of

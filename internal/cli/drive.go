@@ -312,7 +312,7 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	lines := withReceipt(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen)), a.name(), o.ID)
+	lines := withReceipt(a.oursIn(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen))), a.name(), o.ID)
 	last := len(lines) - 2 // the receipt, and the verdict
 	a.out.lines(lines[:last])
 	if a.gave != nil && tellsOutputs(res.Status) {

@@ -76,7 +76,7 @@ func (a *app) complain(err error) {
 
 // talkLine writes a line to standard error; a terminal breaks it in no word.
 func (a *app) talkLine(head, text string) {
-	for _, l := range readable.Hang(head+readable.Clean(text), a.errWidth(), len("belay: ")) {
+	for _, l := range readable.Hang(head+a.ours(readable.Clean(text)), a.errWidth(), len("belay: ")) {
 		fmt.Fprintln(a.std.Err, l)
 	}
 }
@@ -84,7 +84,7 @@ func (a *app) talkLine(head, text string) {
 // say is talk: a line on stderr, unless the user wants quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		for _, l := range readable.Hang("belay: "+fmt.Sprintf(format, args...), a.errWidth(), len("belay: ")) {
+		for _, l := range readable.Hang("belay: "+a.ours(fmt.Sprintf(format, args...)), a.errWidth(), len("belay: ")) {
 			fmt.Fprintln(a.std.Err, l)
 		}
 	}
@@ -92,7 +92,7 @@ func (a *app) say(format string, args ...any) {
 
 // warn says what a person must know, whether or not they asked for quiet.
 func (a *app) warn(text string) {
-	for _, l := range readable.Hang("belay: warning: "+readable.Clean(text), a.errWidth(), len("belay: ")) {
+	for _, l := range readable.Hang("belay: warning: "+a.ours(readable.Clean(text)), a.errWidth(), len("belay: ")) {
 		fmt.Fprintln(a.std.Err, l)
 	}
 }

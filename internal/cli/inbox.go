@@ -151,10 +151,23 @@ func (a *app) awaitLetters(ctx context.Context, st *journal.State, list []letter
 	}
 	waits := func(l letter) bool { return l.asks() || !old[l.Run] }
 	var err error
+	brought, told := time.Now(), ""
+	tell := func(err error) { // once, as long as it is the same
+		if text := err.Error(); text != told {
+			told = text
+			a.complain(err)
+		}
+	}
 	for err == nil && !slices.ContainsFunc(list, waits) && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-time.After(inboxEvery):
+			if a.far != nil && time.Since(brought) > bringLate { // what runs elsewhere comes by itself to nobody
+				if err := a.refreshing(ctx, "", tell); err != nil {
+					tell(err)
+				}
+				brought = time.Now()
+			}
 			list, err = a.allLetters(st)
 		}
 	}

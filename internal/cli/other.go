@@ -78,6 +78,11 @@ func (a *app) elsewhere(ctx context.Context, cfg *config.Config) (engine.Elsewhe
 // refresh brings the copies of runs up to date that another engine drives: the one
 // that is named, or all that may have gone on. One that a process here follows is.
 func (a *app) refresh(ctx context.Context, arg string) error {
+	return a.refreshing(ctx, arg, a.complain)
+}
+
+// refreshing is refresh with somebody who is told which runs could not be brought.
+func (a *app) refreshing(ctx context.Context, arg string, tell func(error)) error {
 	cfg, err := config.Load(a.environ)
 	if err != nil && a.program.Engine == nil { // to look no settings are needed
 		return nil
@@ -124,7 +129,7 @@ func (a *app) refresh(ctx context.Context, arg string) error {
 		}
 		var none *journal.Unbegun
 		if err != nil && !errors.As(err, &none) { // of one that began nowhere the command itself tells
-			a.complain(fmt.Errorf("bring run %s up to date: %w", id, err))
+			tell(fmt.Errorf("bring run %s up to date: %w", id, err))
 		}
 	}
 	return nil

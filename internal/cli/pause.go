@@ -59,8 +59,13 @@ func (a *app) pause(ctx context.Context, arg, why string, asJSON bool) (err erro
 		return a.unanswered(ctx, ws, req, asJSON)
 	case accepted:
 	}
-	a.tellRequest(lineOfRequest(req), asJSON, fmt.Sprintf("%s\nnext, when nothing of it runs any more: %s resume %s", pausedText(id), a.name(), id))
+	a.tellRequest(lineOfRequest(req), asJSON, a.pausedNext(id))
 	return nil
+}
+
+// pausedNext is for who paused a run that goes on with what runs.
+func (a *app) pausedNext(id belay.RunID) string {
+	return fmt.Sprintf("%s\nnext, when nothing of it runs any more: %s resume %s", pausedText(id), a.name(), id)
 }
 
 func pausedText(id belay.RunID) string {
@@ -98,6 +103,10 @@ func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON 
 		}); err != nil {
 			return err
 		}
+	}
+	if ws.local.Elsewhere != nil && o.Result().Status == belay.Running { // it is driven all the same, and not from here
+		a.tellRequest(l, asJSON, a.pausedNext(o.ID))
+		return nil
 	}
 	a.tellRequest(l, asJSON, pausedText(o.ID)+a.after(ws.state, o.ID, "\nnext: ", "\nnext: "))
 	return nil

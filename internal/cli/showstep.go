@@ -120,7 +120,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 			rows = append(rows, []string{"kind", p.Failure.Name()})
 		}
 		if p.Failure.Hint != "" {
-			rows = append(rows, []string{"hint", readable.Clean(p.Failure.Hint)})
+			rows = append(rows, []string{"hint", a.ours(readable.Clean(p.Failure.Hint))})
 		}
 	}
 	a.facts(rows)

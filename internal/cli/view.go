@@ -193,9 +193,16 @@ const (
 func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
 
 // alive tells whether the last driver of the run is there. Of a run from elsewhere
-// nobody here can tell: it is taken as its records say.
+// nobody here can tell: it is taken as its records say, and one that was held goes on only
+// with another driver.
 func (s *runView) alive() bool {
-	return s.lies != nil && s.lies.Imported || engine.IsElsewhere(s.view.Folder) || driverOf(s.Driver().RunAttached).Alive()
+	switch {
+	case s.lies != nil && s.lies.Imported:
+		return true
+	case engine.IsElsewhere(s.view.Folder):
+		return s.Rest == nil || s.Rest.Status != belay.Held || s.waits() != ""
+	}
+	return driverOf(s.Driver().RunAttached).Alive()
 }
 
 // steps lists the steps of the run that was asked for, with its child runs.

@@ -26,6 +26,9 @@ func (a *app) whyCommand() *cobra.Command {
 func (a *app) why(s *runView, asJSON bool) error {
 	w := explain(a.ctx, s, a.name(), time.Now())
 	w.ids = a.verbose
+	if w.Next.Say = a.ours(w.Next.Say); w.Failure != nil {
+		w.Failure.Hint = a.ours(w.Failure.Hint)
+	}
 	if asJSON {
 		a.object(w)
 		return nil

@@ -20,7 +20,6 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/story"
 )
 
 // Settle makes a relative path of the settings mean the same in every process:
@@ -92,15 +91,6 @@ func (a *app) listed(st *journal.State, of ...belay.Status) ([]journal.Summary, 
 		}
 	}
 	return sums, err
-}
-
-// name is how this program is called, so that what it tells people to type
-// works as it stands.
-func (a *app) name() string {
-	if a.state == "" {
-		return "belay"
-	}
-	return "belay --state " + story.Quote(a.state)
 }
 
 // engineOn is the local engine over a state directory.

@@ -109,7 +109,7 @@ func (n Notice) Text() string {
 		lines = append(lines, n.Reason)
 	}
 	if n.More > 0 {
-		lines = append(lines, "and more; see belay inbox")
+		lines = append(lines, "and more; see the inbox")
 	}
 	if n.Next != "" {
 		lines = append(lines, n.Next)

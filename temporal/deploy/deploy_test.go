@@ -4,8 +4,11 @@ package deploy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -143,8 +146,13 @@ type pod struct {
 		Template struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     struct {
-				Grace      int `yaml:"terminationGracePeriodSeconds"`
-				Volumes    []struct{ Name string }
+				Grace   int `yaml:"terminationGracePeriodSeconds"`
+				Volumes []struct {
+					Name  string
+					Claim struct {
+						Name string `yaml:"claimName"`
+					} `yaml:"persistentVolumeClaim"`
+				}
 				Containers []struct {
 					Args  []string
 					Env   []struct{ Name, Value string }
@@ -181,7 +189,9 @@ func TestWorkerOnKubernetes(t *testing.T) {
 	}
 	var volumes []string
 	for _, v := range p.Spec.Template.Spec.Volumes {
-		volumes = append(volumes, v.Name)
+		if volumes = append(volumes, v.Name); !slices.Contains(claims(t, "worker.yaml"), v.Claim.Name) {
+			t.Errorf("nobody makes claim %q, which all workers write to", v.Claim.Name)
+		}
 	}
 	for _, v := range p.Spec.Claims {
 		volumes = append(volumes, v.Metadata.Name)
@@ -201,6 +211,84 @@ func TestWorkerOnKubernetes(t *testing.T) {
 	if p.Kind != "StatefulSet" || p.Spec.Template.Metadata.Labels["app"] != p.Spec.Selector.MatchLabels["app"] || slices.Contains(c.Args, "--host") {
 		t.Error("a worker has no name of its own that stays")
 	}
+}
+
+// claims are the names of those in a file that many pods can write to.
+func claims(t *testing.T, file string) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := yaml.NewDecoder(bytes.NewReader(b)); ; {
+		var c struct {
+			Kind     string
+			Metadata struct{ Name string }
+			Spec     struct {
+				Modes []string `yaml:"accessModes"`
+			}
+		}
+		switch err := d.Decode(&c); {
+		case errors.Is(err, io.EOF):
+			return names
+		case err != nil:
+			t.Fatal(err)
+		case c.Kind == "PersistentVolumeClaim" && slices.Contains(c.Spec.Modes, "ReadWriteMany"):
+			names = append(names, c.Metadata.Name)
+		}
+	}
+}
+
+// TestComposeServer: the server of the compose file is the one that the tests run against, and
+// has what the documentation asks for.
+func TestComposeServer(t *testing.T) {
+	t.Parallel()
+	mod, err := os.ReadFile(filepath.Join("..", "devserver", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := regexp.MustCompile(`go\.temporal\.io/server v(\S+)`).FindSubmatch(mod)
+	if tested == nil {
+		t.Fatal("the server of the tests has no version")
+	}
+	p := project(t)
+	images := 0
+	for name, s := range p.Services {
+		if image, version, _ := strings.Cut(s.Image, ":"); strings.HasPrefix(image, "temporalio/") {
+			if images++; version != string(tested[1]) {
+				t.Errorf("%s has version %s, and the tests run against %s", name, version, tested[1])
+			}
+		}
+	}
+	s := p.Services["temporal"]
+	if images != 3 || len(s.Configs) != 1 || s.Configs[0].Target != *s.Environment["DYNAMIC_CONFIG_FILE_PATH"] {
+		t.Fatalf("%d images of Temporal, and the settings of the server are %+v", images, s.Configs)
+	}
+	var set map[string][]struct{ Value any }
+	if err := yaml.Unmarshal([]byte(p.Configs[s.Configs[0].Source].Content), &set); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range asked(t) {
+		if v := set[want]; len(v) != 1 || v[0].Value != true {
+			t.Errorf("the documentation asks for %s, and it is %v", want, v)
+		}
+	}
+}
+
+// asked are the settings of the server that the documentation asks for.
+func asked(t *testing.T) (names []string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "howto", "run-on-temporal.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("Set `(frontend\\.\\w+)`").FindAllStringSubmatch(string(b), -1) {
+		names = append(names, m[1])
+	}
+	if len(names) == 0 {
+		t.Fatal("the documentation asks for nothing")
+	}
+	return names
 }
 
 // TestWorkersStart starts the real program against a real server with the arguments and

@@ -24,6 +24,8 @@ type Taken struct {
 	Agents  float64 // at the same time
 	Minutes float64 // that an agent step takes
 	Beat    float64 // seconds between the heartbeats of an attempt
+	Look    float64 // seconds between two queries of a client that follows a run in which nothing happens
+	Prove   float64 // seconds between its looks whether the workflow is there
 	Days    float64 // of retention
 	GiB     float64 // of memory for an agent
 	Machine float64 // GiB of memory of a worker
@@ -33,7 +35,7 @@ type Taken struct {
 
 // Usual is what the documentation takes.
 func Usual() Taken {
-	return Taken{Agents: 10_000, Minutes: 10, Beat: 5, Days: 30, GiB: 1, Machine: 256, Blobs: 20, Price: 50}
+	return Taken{Agents: 10_000, Minutes: 10, Beat: 20. / 3, Look: 5, Prove: 10, Days: 30, GiB: 1, Machine: 256, Blobs: 20, Price: 50}
 }
 
 const day = 24 * 60 * 60
@@ -50,6 +52,9 @@ func Table(t Taken, s Step) string {
 		{"workflow tasks a second", fmt.Sprintf("%s × %s = %s", n(steps), n(s.Turns), n(steps*s.Turns))},
 		{"activity tasks a second", fmt.Sprintf("%s × %s = %s", n(steps), n(s.Activities), n(steps*s.Activities))},
 		{"heartbeats a second", fmt.Sprintf("%s / %s s = %s", n(t.Agents), n(t.Beat), n(t.Agents/t.Beat))},
+		{"writes a second by heartbeats", fmt.Sprintf("%s × 2 = %s", n(t.Agents/t.Beat), n(2*t.Agents/t.Beat))},
+		{"requests a second of clients, when each run is followed", fmt.Sprintf("queries: %s / %s s = %s; looks at workflows: %s / %s s = %s",
+			n(t.Agents), n(t.Look), n(t.Agents/t.Look), n(t.Agents), n(t.Prove), n(t.Agents/t.Prove))},
 		{"blobs", fmt.Sprintf("%s × %s = %s/s = %s a day", n(steps), bytes(t.Blobs*1e3), bytes(steps*t.Blobs*1e3), bytes(steps*t.Blobs*1e3*day))},
 		{"workers", fmt.Sprintf("%s × %s GiB / %s GiB = %s machines", n(t.Agents), n(t.GiB), n(t.Machine), n(math.Ceil(t.Agents*t.GiB/t.Machine)))},
 		{"actions of a cloud service", fmt.Sprintf("%s × (%s activities + %s signals + %s markers) = %s/s = %s million a day; heartbeats, where they are counted, %s million more",

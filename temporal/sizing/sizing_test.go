@@ -8,7 +8,7 @@ import (
 // TestTable holds the sums against some that were made by hand.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	got := Table(Taken{Agents: 6000, Minutes: 10, Beat: 5, Days: 10, GiB: 0.5, Machine: 64, Blobs: 40, Price: 50},
+	got := Table(Taken{Agents: 6000, Minutes: 10, Beat: 5, Look: 4, Prove: 8, Days: 10, GiB: 0.5, Machine: 64, Blobs: 40, Price: 50},
 		Step{Events: 20, Bytes: 12_000, Turns: 6, Activities: 4, Signals: 1, Markers: 3})
 	for _, want := range []string{
 		"| steps a second | 6,000 / 600 s = 10 |",
@@ -16,6 +16,8 @@ func TestTable(t *testing.T) {
 		"| history bytes | 10 × 12 KB = 120 KB/s = 10.4 GB a day; 10 days: 104 GB |",
 		"| workflow tasks a second | 10 × 6 = 60 |",
 		"| heartbeats a second | 6,000 / 5 s = 1,200 |",
+		"| writes a second by heartbeats | 1,200 × 2 = 2,400 |",
+		"| requests a second of clients, when each run is followed | queries: 6,000 / 4 s = 1,500; looks at workflows: 6,000 / 8 s = 750 |",
 		"| blobs | 10 × 40 KB = 400 KB/s = 34.6 GB a day |",
 		"| workers | 6,000 × 0.5 GiB / 64 GiB = 47 machines |",
 		"= 80/s = 6.91 million a day",

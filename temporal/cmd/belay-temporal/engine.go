@@ -115,7 +115,7 @@ func (o *other) dial(ctx context.Context, env func(string) string, metrics clien
 	}
 	opts.Logger, opts.MetricsHandler = quiet{os.Stderr}, metrics
 	opts.Identity = fmt.Sprintf("belay-temporal %s %d", machine(), os.Getpid())
-	opts.DataConverter = temporal.Codec{Dir: cmp.Or(o.blobs, env(envBlobs))}.Converter()
+	opts.DataConverter = o.codec(env).Converter()
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	c, err := client.DialContext(ctx, opts)
@@ -123,6 +123,11 @@ func (o *other) dial(ctx context.Context, env func(string) string, metrics clien
 		return nil, exit.New(exit.Infra, "reach Temporal at "+opts.HostPort, err, "check --address, --namespace, TLS and the API key")
 	}
 	return c, nil
+}
+
+// codec keeps what is big where the settings say.
+func (o *other) codec(env func(string) string) temporal.Codec {
+	return temporal.Codec{Dir: cmp.Or(o.blobs, env(envBlobs))}
 }
 
 // Open reaches the server for a command.
@@ -190,7 +195,7 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 		defer c.Close()
 		w := temporal.Worker{
 			Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost), machine()),
-			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels, State: alone.ID, Machine: machine(),
+			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels, Codec: o.codec(env), State: alone.ID, Machine: machine(),
 			Warn: func(text string) { fmt.Fprintln(os.Stderr, "belay: "+text) },
 		}
 		if *listen != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/cli"
+	"github.com/belay-run/belay/temporal"
 )
 
 // version is set by the linker in a release.
@@ -23,5 +24,5 @@ func start() error {
 		v = info.Main.Version
 	}
 	std := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	return cli.Main(context.Background(), std, os.Args[1:], os.Environ(), cli.Program{Version: v, Engine: &other{version: v}})
+	return cli.Main(context.Background(), std, os.Args[1:], os.Environ(), cli.Program{Name: temporal.Program, Version: v, Engine: &other{version: v}})
 }

@@ -176,6 +176,31 @@ func TestWorkerIsWatched(t *testing.T) {
 	}
 }
 
+// TestWorkerWithoutItsServer: a worker that does not reach the server is not healthy after a
+// short time, and says why; when the server is there again, it is.
+//
+// promise: X
+func TestWorkerWithoutItsServer(t *testing.T) {
+	t.Parallel()
+	way := newWay(t, address(t))
+	s := newSite(t, way.at, held)
+	w := s.worker([]string{"--listen", "127.0.0.1:0"})
+	s.comes("its health", func() bool { return health(t, w) == http.StatusOK })
+	way.block(true)
+	cut := time.Now()
+	var said string
+	s.comes("the end of its health", func() bool {
+		code := 0
+		code, said = get(t, w, "/healthz")
+		return code == http.StatusServiceUnavailable
+	})
+	if took := time.Since(cut); took < 10*time.Second || took > 25*time.Second || !strings.Contains(said, "the server has not answered for ") {
+		t.Errorf("after %s it says %q", took, said)
+	}
+	way.block(false)
+	s.comes("its health again", func() bool { return health(t, w) == http.StatusOK })
+}
+
 // The parts of the text form of Prometheus, version 0.0.4.
 var (
 	comment = regexp.MustCompile(`^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$`)

@@ -21,6 +21,8 @@ func main() {
 		"agents":  {&t.Agents, "agents at the same time"},
 		"minutes": {&t.Minutes, "minutes that an agent step takes"},
 		"beat":    {&t.Beat, "seconds between the heartbeats of an attempt"},
+		"look":    {&t.Look, "seconds between two queries of a client that follows a quiet run"},
+		"prove":   {&t.Prove, "seconds between its looks whether the workflow is there"},
 		"days":    {&t.Days, "days of retention"},
 		"gib":     {&t.GiB, "GiB of memory for an agent"},
 		"machine": {&t.Machine, "GiB of memory of a worker"},
