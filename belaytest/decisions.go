@@ -18,9 +18,9 @@ import (
 // with the step that it is about, as "run:step", where the root has no name. That an
 // attempt is started which a driver that died had on record and did not start is none.
 type Decisions struct {
-	All    []string            // in their order
-	By     map[string][]string // those about each step
-	Beside bool                // things went side by side: then only the order about each step means anything
+	All          []string            // in their order
+	By           map[string][]string // those about each step
+	UserCheckout bool                // things went side by side: then only the order about each step means anything
 }
 
 // DecisionsOf reads them out of the records of a run.
@@ -35,16 +35,16 @@ func DecisionsOf(recs []event.Record) Decisions {
 		switch e := r.Event.(type) {
 		case event.AttemptStarted:
 			if e.Child == "" { // a child run goes beside the step that calls it
-				d.Beside = d.Beside || len(open) > 0
+				d.UserCheckout = d.UserCheckout || len(open) > 0
 				open[e.Key] = true
 			}
 		case event.AttemptEnded:
 			delete(open, e.Key)
 		case event.ItemExpired: // what has ended by then is a matter of time
-			d.Beside = true
+			d.UserCheckout = true
 		case event.AnswerGiven: // who asks first for a tree that two want gets it
 			a, tree := e.Answer.(effect.AnswerTree)
-			d.Beside = d.Beside || tree && (a.By != "" || a.Waited > 0)
+			d.UserCheckout = d.UserCheckout || tree && (a.By != "" || a.Waited > 0)
 		}
 		if what != "" {
 			name := strings.TrimPrefix(string(r.Run), string(r.Run.Root())) + ":" + string(step)

@@ -52,7 +52,7 @@ func keepDecisions(t *testing.T) {
 				d := belaytest.DecisionsOf(local{}.Run(t, c).Records)
 				mu.Lock()
 				defer mu.Unlock()
-				if !d.Beside {
+				if !d.UserCheckout {
 					kept[c.Name] = d.All
 				}
 			})
@@ -104,7 +104,7 @@ func (s *stage) kept(c belaytest.Case) belaytest.Outcome {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if all[c.Name] == nil && !*update && !belaytest.DecisionsOf(o.Records).Beside {
+	if all[c.Name] == nil && !*update && !belaytest.DecisionsOf(o.Records).UserCheckout {
 		s.t.Error("what is decided is not kept: go test ./belaytest -run LocalConforms -update")
 	}
 	return o

@@ -101,12 +101,12 @@ type AnswerLook struct {
 	Error string          `json:"error,omitempty"`
 	Seen  *belay.Evidence `json:"seen,omitempty"`
 
-	Beside *Beside `json:"beside,omitempty"` // of a checkout that nobody worked in
+	UserCheckout *UserCheckout `json:"beside,omitempty"` // of a checkout that nobody worked in
 }
 
-// Beside is what is not as it was in the user's own checkout, while steps worked in
+// UserCheckout is what is not as it was in the user's own checkout, while steps worked in
 // worktrees: by an agent, by what it left, or by somebody else.
-type Beside struct {
+type UserCheckout struct {
 	Dir     string   `json:"dir"`
 	Files   bool     `json:"files,omitempty"`   // its files were looked at, too
 	Changed []string `json:"changed,omitempty"` // settings, hooks, refs, HEAD and files, the first of them

@@ -20,7 +20,7 @@ func loadFrozen(first event.Record, blobs Blobs) (flow.Library, error) {
 	if !ok {
 		return flow.Library{}, exit.New(exit.Damaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
 	}
-	names, parents := library.Thawed(e.Frozen)
+	names, parents := library.LoadFrozen(e.Frozen)
 	digests := []string{e.Recipe}
 	for _, d := range e.Frozen {
 		digests = append(digests, d)

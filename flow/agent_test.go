@@ -364,7 +364,7 @@ func TestTheCheckoutIsLookedAt(t *testing.T) {
 		w.turn(Fact{"r", event.AnswerGiven{Key: "r:?look", Answer: a}})
 	}
 	w.exit("r:a.1", 1)
-	end(effect.AnswerLook{Error: "git is gone", Beside: &effect.Beside{}})
+	end(effect.AnswerLook{Error: "git is gone", UserCheckout: &effect.UserCheckout{}})
 	w.wantStatus(belay.Failed, exit.Failed)
 	w.turn(w.tree.Reopen("ann", "again")...)
 	if q, _ := w.out.Effects[0].(effect.Ask).Question.(effect.AskWorktree); q.Stand != "" {
@@ -372,9 +372,9 @@ func TestTheCheckoutIsLookedAt(t *testing.T) {
 	}
 	w.allow()
 	w.exit("r:a.2", 0)
-	end(effect.AnswerLook{OK: true, Beside: &effect.Beside{Changed: []string{"HEAD"}}})
+	end(effect.AnswerLook{OK: true, UserCheckout: &effect.UserCheckout{Changed: []string{"HEAD"}}})
 	w.wantStatus(belay.Achieved, exit.OK)
-	if b := w.tree.Beside(); b == nil || b.Beside.Changed[0] != "HEAD" {
+	if b := w.tree.UserCheckout(); b == nil || b.UserCheckout.Changed[0] != "HEAD" {
 		t.Errorf("it tells %+v", b)
 	}
 }

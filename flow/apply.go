@@ -320,11 +320,11 @@ func (s *State) judged(e event.AttemptJudged, at time.Time) error {
 	}
 	var i int
 	found := false
-	for n, at := range s.attend {
+	for n, at := range s.toSettle {
 		st := &s.steps[at]
 		if st.phase == Ended && s.judgedKey(at) == e.Key {
 			i, found = at, true
-			s.attend = append(s.attend[:n:n], s.attend[n+1:]...)
+			s.toSettle = append(s.toSettle[:n:n], s.toSettle[n+1:]...)
 			st.queued = false
 			break
 		}
@@ -395,9 +395,9 @@ func (s *State) drop(i int) {
 		return
 	}
 	s.steps[i].queued = false
-	for n, at := range s.attend {
+	for n, at := range s.toSettle {
 		if at == i {
-			s.attend = append(s.attend[:n:n], s.attend[n+1:]...)
+			s.toSettle = append(s.toSettle[:n:n], s.toSettle[n+1:]...)
 			return
 		}
 	}

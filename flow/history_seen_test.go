@@ -52,7 +52,7 @@ func (h *history) answer(c effect.Ask) effect.Answer {
 
 func (h *history) looked(q effect.AskLook) effect.Answer {
 	if q.Stood != nil { // the user's checkout, at the end
-		return effect.AnswerLook{OK: true, Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
+		return effect.AnswerLook{OK: true, UserCheckout: &effect.UserCheckout{Dir: q.Dir, Files: q.Files}}
 	}
 	if h.in(4) {
 		return effect.AnswerLook{Error: "it could not be looked at"}

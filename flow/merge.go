@@ -260,7 +260,7 @@ func (s *State) mergeEnded(i int, o effect.Observation) {
 
 // mergedFor is the step that the verdict about a merge is for.
 func (s *State) mergedFor(k belay.Key) (int, bool) {
-	for _, i := range s.attend {
+	for _, i := range s.toSettle {
 		if st := &s.steps[i]; st.phase == Merging && st.merge.told != nil && s.mergeKey(i, st.merge.n) == k {
 			return i, true
 		}

@@ -36,7 +36,7 @@ func (s *State) next(now time.Time, room int) command {
 	if c != nil {
 		return c
 	}
-	for _, i := range s.attend {
+	for _, i := range s.toSettle {
 		c, wants := s.nextSettle(i, now, room)
 		if c != nil {
 			return c
@@ -209,7 +209,7 @@ func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) comman
 // nextEnd says how the run ends, once nothing is open and nothing is left.
 func (s *State) nextEnd(room int) command {
 	over := s.left == 0 || s.givesUp() || s.cancel != nil
-	if !over || s.running > 0 || s.wanted.busy > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
+	if !over || s.running > 0 || s.wanted.busy > 0 || len(s.toSettle)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
 	}
 	if len(s.items) > 0 && s.cancel == nil {

@@ -52,7 +52,7 @@ type State struct {
 	timers   timetable
 	expiries timetable       // when open questions time out
 	inbox    []event.Request // requests not decided yet
-	attend   []int           // ended and broken steps, to be settled in this order
+	toSettle []int           // ended and broken steps, to be settled in this order
 	hooking  []int           // steps that are over but for their last hook
 	open     map[belay.Key]int
 	items    map[string]int
@@ -128,7 +128,7 @@ type step struct {
 	unstarted bool                // that was said before an attempt began
 	confirms  bool                // its last check was asked about the word of a person
 	plan      *belay.Plan
-	queued    bool        // in attend
+	queued    bool        // in toSettle
 	last      belay.RunID // child run of the last attempt
 	prior     belay.RunID // the same, while there is something in it to go on with
 	hook      string      // the hook that is open, "" = none
@@ -272,7 +272,7 @@ func (s *State) wake(i int) {
 func (s *State) look(i int) {
 	if !s.steps[i].queued {
 		s.steps[i].queued = true
-		s.attend = append(s.attend, i)
+		s.toSettle = append(s.toSettle, i)
 	}
 }
 

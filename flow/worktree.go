@@ -91,9 +91,9 @@ func (s *State) nextBeside(room int) (command, bool) {
 	}}, true
 }
 
-// Beside is what a look at the user's checkout at the end of the run saw; nil = there
+// UserCheckout is what a look at the user's checkout at the end of the run saw; nil = there
 // was none.
-func (t *Tree) Beside() *effect.AnswerLook {
+func (t *Tree) UserCheckout() *effect.AnswerLook {
 	if root := t.runs[t.root]; root != nil {
 		return root.beside
 	}

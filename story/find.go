@@ -82,7 +82,7 @@ func (w way) next() Next {
 func (f *finder) resume(flags ...string) move {
 	c := append(Resume(f.Run).Given(f.Lacks...), flags...)
 	return move{c, func(t *flow.Tree) (flow.Effort, error) {
-		r, err := Resumes(t, f.Task, Wish{GoOn: flow.GoOn{ID: tried, DiskFree: f.DiskFree}})
+		r, err := Resumes(t, f.Task, ResumeRequest{GoOn: flow.GoOn{ID: tried, DiskFree: f.DiskFree}})
 		if err != nil || r.No != GoesOn || r.CarryOut {
 			return flow.Idle, err
 		}
@@ -147,7 +147,7 @@ func (f *finder) next() Next {
 // best is what to do about a run whose disk has room.
 func (f *finder) best() Next {
 	if f.Task != nil {
-		r, err := Resumes(f.tree, f.Task, Wish{GoOn: flow.GoOn{ID: tried}})
+		r, err := Resumes(f.tree, f.Task, ResumeRequest{GoOn: flow.GoOn{ID: tried}})
 		if n, other := f.ofTask(r); other && err == nil && f.Status != belay.Running {
 			return n
 		}

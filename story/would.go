@@ -16,7 +16,7 @@ type No string
 
 const (
 	GoesOn      No = ""          // it does
-	NoAttend    No = "attend"    // it has ended, or a person let it rest, and no person asks
+	NoNeed      No = "attend"    // it has ended, or a person let it rest, and no person asks
 	NoPerson    No = "person"    // it has ended, and only a person may open it again
 	NoMore      No = "more"      // it reached its goal
 	NoFinal     No = "final"     // it was cancelled
@@ -26,8 +26,8 @@ const (
 	NoVariables No = "variables" // some that its steps were given are not set
 )
 
-// Wish is what is known when somebody wants a run to go on, beside its records.
-type Wish struct {
+// ResumeRequest is what is known when somebody wants a run to go on, beside its records.
+type ResumeRequest struct {
 	flow.GoOn
 	Unattended bool                                        // no person asks
 	Inside     belay.RunID                                 // the run whose step asks; "" = none does
@@ -47,12 +47,12 @@ type Resumption struct {
 }
 
 // Resumes decides what resume does with a run that nobody drives. task is what it is
-// about, for one of belay do. The error is that of a wish which cannot be.
-func Resumes(tree *flow.Tree, task *Task, w Wish) (Resumption, error) {
+// about, for one of belay do. The error is that of a request which cannot be.
+func Resumes(tree *flow.Tree, task *Task, w ResumeRequest) (Resumption, error) {
 	status := tree.Status()
 	switch {
 	case w.Unattended && (status.Terminal() || status == belay.Paused || status == belay.Stopped):
-		return Resumption{No: NoAttend}, nil
+		return Resumption{No: NoNeed}, nil
 	case status == belay.Achieved && task != nil && task.Planned && !w.Unattended:
 		return Resumption{CarryOut: true}, nil
 	case task != nil && task.UsedUp(status):
@@ -92,7 +92,7 @@ func Reopens(s belay.Status) bool {
 // stands tells whether an ended run would only come to the same again: rounds while the
 // files are as they left them, and what a recipe said of itself until a person runs a
 // step of it again.
-func stands(tree *flow.Tree, task *Task, w Wish) Resumption {
+func stands(tree *flow.Tree, task *Task, w ResumeRequest) Resumption {
 	if steps, said := tree.EndedByWord(); said && (task == nil || tree.Status() == belay.Stalemate) {
 		return Resumption{No: NoStep, Steps: steps}
 	}

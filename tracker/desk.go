@@ -30,21 +30,21 @@ type Report struct {
 	times int
 }
 
-// Deed is the closed list of what came of filing.
-type Deed string
+// Filing is the closed list of what came of filing.
+type Filing string
 
 const (
-	Created   Deed = "created"
-	Commented Deed = "commented"
-	Reopened  Deed = "reopened"
-	Known     Deed = "known" // it was there, and says all
-	Stayed    Deed = "kept"  // in a file on this machine
-	Doubtful  Deed = "unsure"
+	Created   Filing = "created"
+	Commented Filing = "commented"
+	Reopened  Filing = "reopened"
+	Known     Filing = "known" // it was there, and says all
+	Stayed    Filing = "kept"  // in a file on this machine
+	Doubtful  Filing = "unsure"
 )
 
 // Outcome is what came of one issue.
 type Outcome struct {
-	Deed    Deed
+	Filing  Filing
 	Record  Record
 	Trouble *Trouble // why it is not in the tracker
 }
@@ -90,17 +90,17 @@ func (d *Desk) deliver(ctx context.Context, r Record, hold *os.File) (Outcome, e
 	if r.Repo == "" {
 		return d.keep(r, noRepo("file issue"))
 	}
-	e := &errand{desk: d, forge: d.Open(r.Repo, hold), rec: r, deed: Known}
+	e := &errand{desk: d, forge: d.Open(r.Repo, hold), rec: r, filing: Known}
 	for range 4 * d.Policy.Tries {
 		m, trouble := e.look(ctx)
 		switch {
 		case trouble != nil && e.made.Number > 0:
-			return d.filed(e.rec, e.made, e.deed) // only whether it has a twin is not known
+			return d.filed(e.rec, e.made, e.filing) // only whether it has a twin is not known
 		case trouble != nil:
 			return d.keep(e.rec, trouble)
 		}
 		if m.kind == moveDone {
-			return d.filed(e.rec, m.issue, e.deed)
+			return d.filed(e.rec, m.issue, e.filing)
 		}
 		trouble, err := e.take(ctx, m)
 		if err != nil {
@@ -116,20 +116,20 @@ func (d *Desk) deliver(ctx context.Context, r Record, hold *os.File) (Outcome, e
 // keep leaves an issue on this machine, with a file that a person can read.
 func (d *Desk) keep(r Record, why *Trouble) (Outcome, error) {
 	r.Status, r.Why = Kept, why.Error()
-	deed := Stayed
+	filing := Stayed
 	if r.Intent != nil && r.Intent.Act == ActCreate {
-		r.Status, deed = Unsure, Doubtful
+		r.Status, filing = Unsure, Doubtful
 	}
 	file, err := r.leaflet(d.State, d.Filing(r.Repo, r.Fingerprint))
 	if err != nil {
 		return Outcome{}, err
 	}
 	r.File = file
-	return Outcome{Deed: deed, Record: r, Trouble: why}, r.save(d.State)
+	return Outcome{Filing: filing, Record: r, Trouble: why}, r.save(d.State)
 }
 
 // filed writes down where the issue is.
-func (d *Desk) filed(r Record, is Issue, deed Deed) (Outcome, error) {
+func (d *Desk) filed(r Record, is Issue, filing Filing) (Outcome, error) {
 	leaflet := r.File
 	r.Status, r.Number, r.URL, r.Intent, r.Why, r.File = Filed, is.Number, is.URL, nil, "", ""
 	if err := r.save(d.State); err != nil {
@@ -140,7 +140,7 @@ func (d *Desk) filed(r Record, is Issue, deed Deed) (Outcome, error) {
 			return Outcome{}, unwritten(leaflet, err)
 		}
 	}
-	return Outcome{Deed: deed, Record: r}, nil
+	return Outcome{Filing: filing, Record: r}, nil
 }
 
 // Find is the issue that a fingerprint means in the tracker: one that is open, or

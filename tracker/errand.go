@@ -13,7 +13,7 @@ type errand struct {
 	desk   *Desk
 	forge  Forge
 	rec    Record
-	deed   Deed
+	filing Filing
 	acts   int
 	made   Issue // the answer to a create: the list may not have it yet
 	waited bool  // for a lost answer
@@ -63,7 +63,7 @@ func (e *errand) take(ctx context.Context, m move) (*Trouble, error) {
 		return e.act(ctx, Act{Kind: ActReopen, Number: m.issue.Number}, Reopened)
 	case moveClose:
 		act := Act{Kind: ActClose, Number: m.issue.Number, Text: fmt.Sprintf("Duplicate of #%d", m.first.Number)}
-		return e.act(ctx, act, e.deed)
+		return e.act(ctx, act, e.filing)
 	case moveComment:
 		return nil, e.comment(ctx, m.issue)
 	case moveDone:
@@ -93,7 +93,7 @@ func (e *errand) create(ctx context.Context, before Issue) (*Trouble, error) {
 }
 
 // act writes an intent down, acts, and writes down what is known of it.
-func (e *errand) act(ctx context.Context, act Act, deed Deed) (*Trouble, error) {
+func (e *errand) act(ctx context.Context, act Act, filing Filing) (*Trouble, error) {
 	e.acts++
 	e.waited = false
 	e.rec.Intent = &Intent{Act: act.Kind, Number: act.Number, At: time.Now()}
@@ -110,12 +110,12 @@ func (e *errand) act(ctx context.Context, act Act, deed Deed) (*Trouble, error) 
 	}
 	switch {
 	case t == nil && act.Kind == ActCreate: // the intent stays until twins were looked for
-		e.made, e.rec.Number, e.rec.URL, e.deed = is, is.Number, is.URL, deed
+		e.made, e.rec.Number, e.rec.URL, e.filing = is, is.Number, is.URL, filing
 	case t == nil:
-		e.rec.Intent, e.deed = nil, deed
+		e.rec.Intent, e.filing = nil, filing
 	case t.Kind == TroubleLost:
 		e.rec.Intent.Lost = time.Now()
-		e.deed = deed // if it turns out to be there
+		e.filing = filing // if it turns out to be there
 	default: // the tracker said no: nothing was done
 		e.rec.Intent = nil
 	}

@@ -156,7 +156,7 @@ func (a *app) sayReplaced(set *library.Set) {
 
 // tellBeside says at the end what changed in the user's own checkout while agents
 // worked in worktrees.
-func (a *app) tellBeside(b *story.Beside) {
+func (a *app) tellBeside(b *story.UserCheckout) {
 	switch {
 	case b.Warns():
 		a.warn(b.Words(shownPaths))

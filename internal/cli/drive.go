@@ -70,7 +70,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	}
 	acc := a.account(ws.state, o, told)
 	a.keepOutputs(o)
-	beside := story.BesideOf(o.Tree, taskIn(o))
+	beside := story.UserCheckoutOf(o.Tree, taskIn(o))
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {

@@ -167,7 +167,7 @@ func (a *app) desk(cmd *cobra.Command, o issueOptions) (*tracker.Desk, error) {
 
 // issueLine is an issue as a program reads it.
 type issueLine struct {
-	Deed tracker.Deed `json:"done,omitempty"` // what was done now
+	Filing tracker.Filing `json:"done,omitempty"` // what was done now
 	tracker.Record
 	Trouble tracker.TroubleKind `json:"trouble,omitempty"`
 }
@@ -229,7 +229,7 @@ func (a *app) issueNamed(o issueOptions, repo string, n int) {
 
 // issueOut tells what came of an issue.
 func (a *app) issueOut(out tracker.Outcome, asJSON bool) {
-	l := issueLine{Deed: out.Deed, Record: out.Record}
+	l := issueLine{Filing: out.Filing, Record: out.Record}
 	if out.Trouble != nil {
 		l.Trouble = out.Trouble.Kind
 	}
@@ -237,10 +237,10 @@ func (a *app) issueOut(out tracker.Outcome, asJSON bool) {
 	case asJSON:
 		a.object(l)
 	case out.Trouble != nil:
-		a.out.line("%-9s  %s", out.Deed, out.Record.File)
+		a.out.line("%-9s  %s", out.Filing, out.Record.File)
 		a.say("%s: %s", out.Record.Fingerprint, readable.Clean(out.Trouble.Error()))
 	default:
-		a.out.line("%-9s  %s", out.Deed, readable.Clean(cmp.Or(out.Record.URL, fmt.Sprintf("#%d", out.Record.Number))))
+		a.out.line("%-9s  %s", out.Filing, readable.Clean(cmp.Or(out.Record.URL, fmt.Sprintf("#%d", out.Record.Number))))
 	}
 }
 

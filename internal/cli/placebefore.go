@@ -96,7 +96,7 @@ func (r runPlace) sinceBefore(ctx context.Context, l *looked, kind string) (note
 	if len(moved) == 0 {
 		return notes, nil
 	}
-	words := story.Beside{Beside: effect.Beside{Dir: here(), Changed: moved}}
+	words := story.UserCheckout{UserCheckout: effect.UserCheckout{Dir: here(), Changed: moved}}
 	look := strings.Join(words.Look(), "; ")
 	if look != "" { // a hook shows itself
 		look = "; look: " + look

@@ -121,7 +121,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 
 // wishes asks what resume means for a run as it stands.
 func (a *app) wishes(ctx context.Context, ws *workshop, open *engine.Open, o resumeOptions) (story.Resumption, error) {
-	w := story.Wish{Unattended: o.unattended, Lacks: a.lacks(open.Tree.Started().Given)}
+	w := story.ResumeRequest{Unattended: o.unattended, Lacks: a.lacks(open.Tree.Started().Given)}
 	w.Changed = func(dir string, left belay.TreeState) bool {
 		now := open.LookAt(ctx, dir)
 		return now.Error != "" || now.Tree != left.Tree || now.Head != left.Head
@@ -181,7 +181,7 @@ func (a *app) refusal(ws *workshop, o *engine.Open, r story.Resumption) error {
 			cure = "change something there, then " + story.Resume(o.ID).Text(a.name()) + "; or, when something else is different, " + next
 		}
 		return exit.New(o.Result().Code, "resume", err, cure)
-	case story.GoesOn, story.NoAttend, story.NoMore, story.NoFinal, story.NoRound:
+	case story.GoesOn, story.NoNeed, story.NoMore, story.NoFinal, story.NoRound:
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (a *app) showRun(s *runView) {
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%s, %s", readable.Many(starts, "start"), readable.Used(used)), ", ")})
 	}
-	if b := story.BesideOf(s.Tree, acc.Task); b != nil && s.id == s.id.Root() {
+	if b := story.UserCheckoutOf(s.Tree, acc.Task); b != nil && s.id == s.id.Root() {
 		words := readable.Clean(b.Words(shownBeside))
 		if b.Warns() {
 			words = "warning: " + words

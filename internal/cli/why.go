@@ -93,19 +93,19 @@ type whyFacts struct {
 	Drivers  int          `json:"drivers"` // how many processes drove it, one after the other
 	Died     int          `json:"drivers_died"`
 
-	Task     *whyTask        `json:"task,omitempty"`    // of belay do
-	Failure  *whyFailure     `json:"failure,omitempty"` // the root cause
-	Tried    []moment        `json:"tried"`
-	Cost     story.Cost      `json:"cost"`
-	Work     whyWork         `json:"work"`
-	Beside   *story.Beside   `json:"beside,omitempty"` // the user's own checkout, where the agents worked in worktrees
-	Steps    story.Count     `json:"steps"`
-	Taken    []takenFor      `json:"taken"`              // steps that are done on a person's word
-	Answered []string        `json:"answered,omitempty"` // steps that are done by an answer alone
-	Judging  []judgingOf     `json:"judging,omitempty"`  // done steps whose agents changed files that judge the work
-	Blocked  []story.Blocked `json:"blocked"`            // steps that wait for a service
-	Waits    []waiting       `json:"waits"`
-	Next     whyNext         `json:"next"`
+	Task         *whyTask            `json:"task,omitempty"`    // of belay do
+	Failure      *whyFailure         `json:"failure,omitempty"` // the root cause
+	Tried        []moment            `json:"tried"`
+	Cost         story.Cost          `json:"cost"`
+	Work         whyWork             `json:"work"`
+	UserCheckout *story.UserCheckout `json:"beside,omitempty"` // the user's own checkout, where the agents worked in worktrees
+	Steps        story.Count         `json:"steps"`
+	Taken        []takenFor          `json:"taken"`              // steps that are done on a person's word
+	Answered     []string            `json:"answered,omitempty"` // steps that are done by an answer alone
+	Judging      []judgingOf         `json:"judging,omitempty"`  // done steps whose agents changed files that judge the work
+	Blocked      []story.Blocked     `json:"blocked"`            // steps that wait for a service
+	Waits        []waiting           `json:"waits"`
+	Next         whyNext             `json:"next"`
 
 	refused *story.Review // of its plan
 	plan    string        // the file with that
@@ -143,7 +143,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 	}
 	w.Task, w.refused, w.plan = s.taskFacts(ctx, acc.Task), acc.Refused, acc.Plan
 	if s.id == s.id.Root() {
-		w.Beside = story.BesideOf(s.Tree, acc.Task)
+		w.UserCheckout = story.UserCheckoutOf(s.Tree, acc.Task)
 	}
 	w.decided = acc.Status == belay.Held && len(acc.Asked) == 0
 	w.pausing, _ = s.Tree.Paused()

@@ -28,13 +28,13 @@ func (w *whyFacts) workPart(p *page) {
 		}
 		p.text("  ", worktreeWords(t))
 	}
-	if w.Beside.Warns() {
-		p.text("  warning: ", w.Beside.Words(shownBeside))
-		for _, c := range w.Beside.Look() {
+	if w.UserCheckout.Warns() {
+		p.text("  warning: ", w.UserCheckout.Words(shownBeside))
+		for _, c := range w.UserCheckout.Look() {
 			p.whole("    look: " + c)
 		}
-	} else if w.Beside != nil {
-		p.text("  ", w.Beside.Words(shownBeside))
+	} else if w.UserCheckout != nil {
+		p.text("  ", w.UserCheckout.Words(shownBeside))
 	}
 	for _, r := range k.Replaced {
 		p.text("  ", r.Step+" resolved a conflict and took away uncommitted lines of "+strings.Join(r.Files, ", ")+"; the files as they were:")

@@ -119,8 +119,8 @@ func (h *Hand) stands(ctx context.Context, dir string) standing {
 	return standing{Parts: parts}
 }
 
-// mostBeside is how many names of what changed become a record.
-const mostBeside = 50
+// mostInCheckout is how many names of what changed become a record.
+const mostInCheckout = 50
 
 // beside looks what is not as it stood in a checkout that nobody had to work in.
 func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
@@ -143,7 +143,7 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 		}
 	}
 	if why := cmp.Or(was.Error, now.Error); why != "" {
-		return effect.AnswerLook{Error: h.Clean(why), Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
+		return effect.AnswerLook{Error: h.Clean(why), UserCheckout: &effect.UserCheckout{Dir: q.Dir, Files: q.Files}}
 	}
 	if !q.Files {
 		on := []string{was.Parts.Branch(), now.Parts.Branch()}
@@ -153,8 +153,8 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 	for i := range list {
 		list[i] = h.Clean(list[i])
 	}
-	n := min(len(list), mostBeside)
-	return effect.AnswerLook{OK: true, Beside: &effect.Beside{Dir: q.Dir, Files: q.Files, Changed: list[:n], More: len(list) - n}}
+	n := min(len(list), mostInCheckout)
+	return effect.AnswerLook{OK: true, UserCheckout: &effect.UserCheckout{Dir: q.Dir, Files: q.Files, Changed: list[:n], More: len(list) - n}}
 }
 
 // TakeAway takes away the worktree of a step whose work is in the run's tree, and the

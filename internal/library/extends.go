@@ -88,8 +88,8 @@ func (s *Set) Frozen() map[string]string {
 	return frozen
 }
 
-// Thawed takes what Frozen made apart again.
-func Thawed(frozen map[string]string) (names, parents map[string]string) {
+// LoadFrozen takes what Frozen made apart again.
+func LoadFrozen(frozen map[string]string) (names, parents map[string]string) {
 	names, parents = map[string]string{}, map[string]string{}
 	for name, d := range frozen {
 		if child, ok := strings.CutPrefix(name, extended); ok {

@@ -211,7 +211,7 @@ func (f Shelf) Changed(root, digest string, frozen map[string]string) []string {
 	if src, err := f.read(root); err == nil && recipe.Digest(src) != digest {
 		list = append(list, root)
 	}
-	names, _ := Thawed(frozen)
+	names, _ := LoadFrozen(frozen)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		path, src, err := f.open(name, f.around(root))
 		if err == nil && path != "" && filepath.Dir(path) != recipe.Shipped && recipe.Digest(src) != names[name] {

@@ -82,7 +82,7 @@ func TestExtendsAndThaw(t *testing.T) {
 	steps("leaf", []string{"a", "b", "c"})
 	steps("sub", []string{"wrong", "s"})
 
-	names, parents := Thawed(set.Frozen())
+	names, parents := LoadFrozen(set.Frozen())
 	if len(names) != 1 || names["sub"] == "" || len(parents) != 3 {
 		t.Errorf("names %v, parents %v", names, parents)
 	}

@@ -84,9 +84,9 @@ func (c *Changes) counted() string {
 	return "Files changed, and are not counted (no git repository)"
 }
 
-// namedBeside is how many names the page has of what changed in the user's checkout;
+// namedInCheckout is how many names the page has of what changed in the user's checkout;
 // the JSON has more.
-const namedBeside = 10
+const namedInCheckout = 10
 
 // pushedWords say what left the machine.
 func (c *Changes) pushedWords() string {
@@ -123,8 +123,8 @@ func (r *Receipt) besideWords(p *page) {
 	for _, f := range c.Outside {
 		p.line("- written outside of the directory: %s", code(f))
 	}
-	if r.Beside != nil && !r.Beside.Warns() {
-		p.line("- %s", p.plain(r.Beside.Words(namedBeside)))
+	if r.UserCheckout != nil && !r.UserCheckout.Warns() {
+		p.line("- %s", p.plain(r.UserCheckout.Words(namedInCheckout)))
 	}
 	for _, name := range c.Unseen {
 		p.line("- what the agent of %s changed was not recorded", p.plain(name))

@@ -179,9 +179,9 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Branch != "" {
 		list = append(list, Command{"the work of later rounds, which does not count", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Branch)})
 	}
-	if r.Beside.Warns() {
-		for _, c := range r.Beside.Look() {
-			list = append(list, Command{"what changed in " + r.Beside.Dir + " itself", c})
+	if r.UserCheckout.Warns() {
+		for _, c := range r.UserCheckout.Look() {
+			list = append(list, Command{"what changed in " + r.UserCheckout.Dir + " itself", c})
 		}
 	}
 	run := string(m.top)

@@ -49,8 +49,8 @@ func (r *Receipt) head(p *page) {
 			p.line("- **warning**: %s", p.plain(w))
 		}
 	}
-	if r.Beside.Warns() {
-		p.line("- **warning**: %s", p.plain(r.Beside.Words(namedBeside)))
+	if r.UserCheckout.Warns() {
+		p.line("- **warning**: %s", p.plain(r.UserCheckout.Words(namedInCheckout)))
 	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", t.words())

@@ -54,21 +54,21 @@ type Receipt struct {
 	Died    int               `json:"drivers_died"`
 	Housed  *Housed           `json:"housed,omitempty"` // nil = its files are in Dir
 
-	Task     *Task         `json:"task,omitempty"` // of belay do
-	Criteria []Criterion   `json:"criteria,omitempty"`
-	Steps    []Step        `json:"steps"`
-	Changes  Changes       `json:"changes"`
-	Beside   *story.Beside `json:"beside,omitempty"` // the user's own checkout, where the agents worked in worktrees
-	Judging  []Judging     `json:"judging"`          // changed files that the work is judged by
-	Troubles []Trouble     `json:"troubles"`
-	Unproven []Unproven    `json:"unproven"`
-	Cost     story.Cost    `json:"cost"`
-	Left     Left          `json:"left"`
-	Look     []Command     `json:"look"`
-	GoOn     []Command     `json:"go_on"`
-	Undo     []Command     `json:"undo"`
-	Take     []Command     `json:"take,omitempty"`    // how to take the work, where no branch is left for it
-	NoUndo   []string      `json:"no_undo,omitempty"` // what no command can undo, and why
+	Task         *Task               `json:"task,omitempty"` // of belay do
+	Criteria     []Criterion         `json:"criteria,omitempty"`
+	Steps        []Step              `json:"steps"`
+	Changes      Changes             `json:"changes"`
+	UserCheckout *story.UserCheckout `json:"beside,omitempty"` // the user's own checkout, where the agents worked in worktrees
+	Judging      []Judging           `json:"judging"`          // changed files that the work is judged by
+	Troubles     []Trouble           `json:"troubles"`
+	Unproven     []Unproven          `json:"unproven"`
+	Cost         story.Cost          `json:"cost"`
+	Left         Left                `json:"left"`
+	Look         []Command           `json:"look"`
+	GoOn         []Command           `json:"go_on"`
+	Undo         []Command           `json:"undo"`
+	Take         []Command           `json:"take,omitempty"`    // how to take the work, where no branch is left for it
+	NoUndo       []string            `json:"no_undo,omitempty"` // what no command can undo, and why
 
 	Check *Checked `json:"check,omitempty"` // the recorded checks, run again
 
@@ -164,7 +164,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 		named: f.Named, plan: m.acc.Plan,
 	}
 	if top == top.Root() {
-		r.Beside = story.BesideOf(s.Tree, m.asked)
+		r.UserCheckout = story.UserCheckoutOf(s.Tree, m.asked)
 	}
 	m.proofs(r.Criteria)
 	for i := range m.acc.Steps {

@@ -70,7 +70,7 @@ func TestSameOnBothEngines(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				lines = append(lines, fmt.Sprintf("%-34s %-9s %3d %6d %8d %9d %6d %5d  %-8s %s", p.name, there.Status, there.codes[0],
-					len(there.Phases), sum(there.Attempts)+sum(there.Helpers), len(there.All), len(there.Vars), len(there.left), order(here.Beside || there.Beside), third))
+					len(there.Phases), sum(there.Attempts)+sum(there.Helpers), len(there.All), len(there.Vars), len(there.left), order(here.UserCheckout || there.UserCheckout), third))
 				for act, n := range there.acts {
 					seen[act] += n
 				}
@@ -271,7 +271,7 @@ func same(t *testing.T, a, b stand) {
 	equal(t, "outputs", a.Vars, b.Vars)
 	equal(t, "how attempts were found", a.found, b.found)
 	equal(t, "what is left", a.left, b.left)
-	if !a.Beside && !b.Beside {
+	if !a.UserCheckout && !b.UserCheckout {
 		a.By, b.By = map[string][]string{"": a.All}, map[string][]string{"": b.All}
 	}
 	for _, step := range slices.Sorted(maps.Keys(a.By)) {

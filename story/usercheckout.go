@@ -9,31 +9,31 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
-// Beside is what the look at the user's own checkout saw, at the end of a run whose
+// UserCheckout is what the look at the user's own checkout saw, at the end of a run whose
 // agents worked in worktrees.
-type Beside struct {
-	effect.Beside
+type UserCheckout struct {
+	effect.UserCheckout
 	Meant bool   `json:"meant,omitempty"` // an operation is done there: what changed is its work
 	Error string `json:"error,omitempty"` // why nobody knows
 }
 
-// BesideOf is that of a run; nil = nobody looked, because no worktree was made or the
+// UserCheckoutOf is that of a run; nil = nobody looked, because no worktree was made or the
 // run has not ended.
-func BesideOf(t *flow.Tree, asked *Task) *Beside {
-	look := t.Beside()
-	if look == nil || look.Beside == nil {
+func UserCheckoutOf(t *flow.Tree, asked *Task) *UserCheckout {
+	look := t.UserCheckout()
+	if look == nil || look.UserCheckout == nil {
 		return nil
 	}
-	return &Beside{Beside: *look.Beside, Meant: asked != nil && asked.Type == "Operations", Error: look.Error}
+	return &UserCheckout{UserCheckout: *look.UserCheckout, Meant: asked != nil && asked.Type == "Operations", Error: look.Error}
 }
 
 // Warns tells whether a person must know of it.
-func (b *Beside) Warns() bool {
+func (b *UserCheckout) Warns() bool {
 	return b != nil && (b.Error != "" || len(b.Changed) > 0 && !b.Meant)
 }
 
 // Words say it, with the first names of what changed.
-func (b *Beside) Words(most int) string {
+func (b *UserCheckout) Words(most int) string {
 	switch {
 	case b.Error != "":
 		return "whether something changed in " + b.Dir + " itself is not known: " + b.Error
@@ -47,7 +47,7 @@ func (b *Beside) Words(most int) string {
 	return "in " + b.Dir + " itself something changed during the run, by an agent or by somebody else: " + b.names(most)
 }
 
-func (b *Beside) names(most int) string {
+func (b *UserCheckout) names(most int) string {
 	n := min(len(b.Changed), most)
 	text := strings.Join(b.Changed[:n], ", ")
 	if more := len(b.Changed) - n + b.More; more > 0 {
@@ -57,7 +57,7 @@ func (b *Beside) names(most int) string {
 }
 
 // Look are the commands that show what changed.
-func (b *Beside) Look() []string {
+func (b *UserCheckout) Look() []string {
 	git := "git -C " + Quote(b.Dir)
 	has := func(prefix string) bool {
 		return slices.ContainsFunc(b.Changed, func(name string) bool { return strings.HasPrefix(name, prefix) })
