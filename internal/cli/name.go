@@ -31,13 +31,10 @@ func (a *app) ours(text string) string {
 	if a.called() == belayName || !strings.Contains(text, belayName+" ") {
 		return text
 	}
-	var names []string
-	for _, c := range Commands().Commands() {
-		names = append(names, c.Name())
-	}
+	makers := a.makers()
 	return typedCommand().ReplaceAllStringFunc(text, func(found string) string {
 		before, command, _ := strings.Cut(found, belayName+" ")
-		if command != "--help" && command != "COMMAND" && !slices.Contains(names, command) {
+		if command != "--help" && command != "COMMAND" && !slices.ContainsFunc(makers, func(m maker) bool { return m.name == command }) {
 			return found
 		}
 		return before + a.called() + " " + command

@@ -218,8 +218,8 @@ func TestWhyFirstFailure(t *testing.T) {
 		"other words":    {"exit 2", "exit 1", "", "", "exit 2"},
 	} {
 		w := newTale(t, nightly, nil)
-		fail := func(cause, print string) *belay.Failure {
-			return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Cause: cause, Print: print}
+		fail := func(cause, fingerprint string) *belay.Failure {
+			return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Cause: cause, Print: fingerprint}
 		}
 		w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 1}, fail(c.first, c.print1))
 		w.plan("k3f9q", "build", belay.Plan{Act: belay.ActRetry, Reason: c.first})
