@@ -62,7 +62,7 @@ type cure struct {
 func cures() []cure {
 	return []cure{
 		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
-		{worktree.ReasonDirty, "commit those files; delete a snapshot that you do not want with git update-ref -d REF"},
+		{worktree.ReasonDirty, "commit those files, or delete a snapshot that you do not want: git update-ref -d REF"},
 		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
 		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
 		{worktree.ReasonLocked, "git worktree unlock PATH"},

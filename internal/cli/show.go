@@ -201,8 +201,18 @@ func stepWork(r *effect.AgentReport, sum story.Sum) string {
 	if sum.Own < 2 {
 		return tui.AgentWork(r)
 	}
-	words := []string{strings.Join(sum.Agents, ", "), readable.Used(sum.Usage), prefixed("last attempt ", tui.Left(r.Evidence))}
+	words := []string{strings.Join(sum.Agents, ", "), readable.Used(sum.Usage), leftInAll(r.Evidence)}
 	return joined(words, ", ")
+}
+
+// leftInAll is what a step of several attempts left behind: they are all held against the
+// state before the first.
+func leftInAll(e belay.Evidence) string {
+	left := tui.Left(e)
+	if left == "" || left == tui.NoChange {
+		return left
+	}
+	return left + " in all"
 }
 
 // result is the outcome of a step in a few words. Of a run that is over nothing

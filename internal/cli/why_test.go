@@ -193,7 +193,7 @@ func TestShowSumsAttempts(t *testing.T) {
 		row := strings.Join(stepRow(p, string(p.Path), true, "", s.Sum(p.At())), " | ")
 		want := map[belay.Path]string{
 			"build": "build | done | 1 | 1m30s | exit 0",
-			"fix":   "fix | done | 2 | 3m00s | claude, 2.0k tokens, $0.40, last attempt 2 files +31 −4",
+			"fix":   "fix | done | 2 | 3m00s | claude, 2.0k tokens, $0.40, 2 files +31 −4 in all",
 			"ship":  "ship | not reached | - | - | ",
 		}[p.Path]
 		if row != want {

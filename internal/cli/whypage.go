@@ -345,7 +345,7 @@ func (w *whyFacts) stepsPart(p *page) {
 	if len(words) == 0 {
 		words = []string{"0 done"}
 	}
-	words[0] = strings.Replace(words[0], " ", fmt.Sprintf(" of %d ", s.Total), 1)
+	words[0] = strings.Replace(words[0], " ", fmt.Sprintf(" of %d ", s.Total-s.NotTaken), 1)
 	for _, part := range []struct {
 		word string
 		list []string

@@ -37,7 +37,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 		f.What += "; steps that name nobody get " + who
 		f.Facts["default"] = who
 	}
-	f.What += "; built in, and only for scripts: " + string(agent.Scripted)
+	f.What += "; built in, for rehearsals and tests: " + string(agent.Scripted)
 	return []Finding{f}
 }
 

@@ -207,7 +207,7 @@ func (r *Receipt) answerPart(p *page) {
 
 func (r *Receipt) stepsPart(p *page) {
 	p.head("Steps")
-	rows := [][]string{{"step", "verdict", "evidence"}}
+	rows := [][]string{{"step", "status", "evidence"}}
 	for _, s := range r.Steps {
 		var words []string
 		for _, e := range s.Evidence {
@@ -237,7 +237,7 @@ func (r *Receipt) stepsPart(p *page) {
 	p.table(rows)
 	if len(r.Steps)+1 > len(rows) {
 		p.line("")
-		p.line("Not listed: steps whose condition was false, and steps that left no evidence to show.")
+		p.line("Not listed: steps whose condition was false, answers that nobody checked, and steps that left no evidence.")
 	}
 }
 
