@@ -54,7 +54,7 @@ func runTests(ctx context.Context, o Order, env []string, to Streams) []effect.T
 		t := look(c, filepath.Join(plan.Top, c.Dir), path)
 		t.Late = t.Late || late
 		if t.Swapped == "" && t.Missing == "" {
-			_, _ = fmt.Fprintf(to.Out, "$ %s   # %s\n", t.Command, t.From) // the log is for people
+			_, _ = fmt.Fprintf(to.Out, "$ %s   # found in %s\n", t.Command, t.From) // the log is for people
 			start(ctx, c, &t, env, to)
 		}
 		runs = append(runs, t)

@@ -57,9 +57,8 @@ rehearsal costs nothing and needs no network for its agents.
 Shell steps really run, in a copy of the directory; what they change outside of it
 stays changed. Agent steps are played by the scripted agent. A fault is named with
 --inject STEP=FAULT, STEP=FAULT:N for the first N attempts (1 is usual, * is all),
-STEP=429:N:SECONDS with what the service asks to wait. The faults are
-` + faultList() + `.
-
+STEP=429:N:SECONDS with what the service asks to wait. An attempt with a fault
+` + rehearse.Explained() + `
 ` + setHelp
 	setFlag(cmd, &o.run.sets)
 	f := cmd.Flags()
@@ -82,14 +81,6 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	f.Lookup("staff").Usage = "agents that may take over from another, played as well; \"\" for none (default: the setting recovery.staff, else two of no name)"
 	cmd.ValidArgsFunction = completeRecipe
 	return cmd
-}
-
-func faultList() string {
-	var names []string
-	for _, f := range rehearse.Faults() {
-		names = append(names, string(f))
-	}
-	return strings.Join(names[:8], ", ") + ",\n" + strings.Join(names[8:], ", ")
 }
 
 func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) error {

@@ -358,7 +358,7 @@ func (w *whyFacts) stepsPart(p *page) {
 		}
 	}
 	if n := s.NotTaken - s.Spare; n > 0 {
-		words = append(words, fmt.Sprintf("%d not taken", n))
+		words = append(words, fmt.Sprintf("%d more not taken", n))
 	}
 	if s.Spare > 0 {
 		words = append(words, readable.Many(s.Spare, "fallback")+" not needed")

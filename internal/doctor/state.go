@@ -83,7 +83,7 @@ func (p Patient) containment(ctx context.Context) []Finding {
 	case proc.LevelSubreaper:
 		f.What += "processes that a step leaves behind are found and ended, which is enough for most runs"
 		if f.Facts["namespace"] != "" {
-			f.What += "; agents.containment: 2 in the settings has the kernel end those of agents"
+			f.What += "; with agents.containment: 2 in the settings the kernel ends all that an agent leaves behind"
 		}
 	case proc.LevelNamespace:
 		f.What += "the kernel ends what an agent leaves behind"

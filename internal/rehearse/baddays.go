@@ -21,29 +21,66 @@ import (
 type Fault string
 
 const (
-	Hang          Fault = "hang"           // does nothing any more
-	HollowClaim   Fault = "hollow"         // claims to be done, having done nothing
-	Denied        Fault = "denied"         // is not allowed to use a tool
-	Unauthorised  Fault = "401"            // has no login
-	RateLimited   Fault = "429"            // is told to wait
-	ServerError   Fault = "500"            // the service is out of order
-	TokenLimit    Fault = "token_limit"    // the prompt is too long
-	Refusal       Fault = "refusal"        // the model will not do it
-	Truncated     Fault = "truncated"      // stops in the middle of the answer
-	Crash         Fault = "crash"          // ends with an error in the middle
-	Kill9         Fault = "kill9"          // the driver is killed while the step runs, and the run resumed
-	DiskFull      Fault = "disk_full"      // ends as on a full disk
-	Slow          Fault = "slow"           // takes long, within its windows
-	Flood         Fault = "flood"          // prints 16 MB
-	LyingRecovery Fault = "lying_recovery" // fails, and whoever is to mend it claims that it did
+	Hang          Fault = "hang"
+	HollowClaim   Fault = "hollow"
+	Denied        Fault = "denied"
+	Unauthorised  Fault = "401"
+	RateLimited   Fault = "429"
+	ServerError   Fault = "500"
+	TokenLimit    Fault = "token_limit"
+	Refusal       Fault = "refusal"
+	Truncated     Fault = "truncated"
+	Crash         Fault = "crash"
+	Kill9         Fault = "kill9"
+	DiskFull      Fault = "disk_full"
+	Slow          Fault = "slow"
+	Flood         Fault = "flood"
+	LyingRecovery Fault = "lying_recovery"
 )
+
+// faultRow is a fault, and what then befalls an attempt, in words.
+type faultRow struct {
+	fault Fault
+	words string
+}
+
+// faultRows is the whole list.
+func faultRows() []faultRow {
+	return []faultRow{
+		{Hang, "does nothing any more"},
+		{HollowClaim, "claims to be done, and has done nothing"},
+		{Denied, "may not use a tool"},
+		{Unauthorised, "has no login"},
+		{RateLimited, "is told to wait by the service"},
+		{ServerError, "finds the service out of order"},
+		{TokenLimit, "has a prompt that is too long for the model"},
+		{Refusal, "is refused by the model"},
+		{Truncated, "stops in the middle of its answer"},
+		{Crash, "ends with an error in the middle"},
+		{Kill9, "goes on while Belay is killed, and the run is resumed"},
+		{DiskFull, "ends as on a full disk"},
+		{Slow, "takes long, within its limits"},
+		{Flood, "prints 16 MB"},
+		{LyingRecovery, "fails, and what is to repair it claims that it did"},
+	}
+}
 
 // Faults is the whole list.
 func Faults() []Fault {
-	return []Fault{
-		Hang, HollowClaim, Denied, Unauthorised, RateLimited, ServerError, TokenLimit, Refusal, Truncated,
-		Crash, Kill9, DiskFull, Slow, Flood, LyingRecovery,
+	var all []Fault
+	for _, r := range faultRows() {
+		all = append(all, r.fault)
 	}
+	return all
+}
+
+// Explained says of each fault what the attempt that has it does, a line each.
+func Explained() string {
+	var b strings.Builder
+	for _, r := range faultRows() {
+		fmt.Fprintf(&b, "  %-16s%s\n", r.fault, r.words)
+	}
+	return b.String()
 }
 
 // works tells whether the attempt does its work all the same.

@@ -202,7 +202,7 @@ func Table(cells []Cell, width int) []string {
 	lines := align(rows)
 	if width <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return readable.Width(l) > width }) {
 		if legend := Legend(cells); len(legend) > 0 {
-			lines = append(append(lines, "", "Columns: the simulated fault; belay rehearse --help explains them. Cells: how the run ended, with its exit code.", "failed and held are no mistakes: nothing could repair the fault, and the run said so."), legend...)
+			lines = append(append(lines, "", "Columns: the simulated fault; belay rehearse --help explains them. kill9: Belay is killed while the step runs, and resumed.", "Cells: how the run ended, with its exit code.", "failed and held are no mistakes: nothing could repair the fault, and the run said so."), legend...)
 		}
 		return lines
 	}

@@ -100,7 +100,7 @@ func TestStoryOfAHollowRun(t *testing.T) {
 	got := summary(s)
 	for _, want := range []string{
 		"\nrun k3f9q HOLLOW after 1m02s (success was claimed, and nothing was done): 1 failed\n", "✗ failed    fix                   nothing changed",
-		"\nagents: 2 starts\n", "\nnext: look at belay logs k3f9q fix, find out why the agent did nothing, then belay clear k3f9q attempts:fix --why TEXT, then belay resume k3f9q   # TEXT: what is different now\n",
+		"\nagents: 2 starts\n", "\nnext: look at belay logs k3f9q fix, find out why the agent did nothing, then allow new attempts: belay clear k3f9q attempts:fix --why TEXT, then belay resume k3f9q   # TEXT: what is different now\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

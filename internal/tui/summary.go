@@ -233,6 +233,7 @@ func mend(acc *story.Account, typed []string, belayCmd string) string {
 		do = "find out why the agent did nothing" + then
 	}
 	if a := acc.Next.Advice; a == story.MendClear || a == story.ClearHollow {
+		do += "allow new attempts: "
 		about = "   # TEXT: what is different now"
 	}
 	c := acc.Cause
