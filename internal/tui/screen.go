@@ -179,7 +179,10 @@ func (s *Screen) Tick(now time.Time) {
 		return // nobody writes over what is typed
 	}
 	width, height := s.style.Size()
-	lines := s.board.Live(now, width-1, height-rowsFree, s.tail)
+	var lines []string
+	if height > 1 { // in one row, each drawing would push the one before over the edge
+		lines = s.board.Live(now, width-1, height-rowsFree, s.tail)
+	}
 	back, out := s.erase(), ""
 	for _, l := range lines {
 		s.drawn = append(s.drawn, readable.Width(l))
@@ -259,7 +262,8 @@ func (s *Screen) width() int {
 }
 
 // erase moves back over what was drawn and clears it. A terminal that became
-// narrower has broken long lines into several.
+// narrower has broken long lines into several. In one that became lower the view may
+// begin in the first row, whatever rowsFree says.
 func (s *Screen) erase() string {
 	if len(s.drawn) == 0 {
 		return ""
@@ -269,7 +273,9 @@ func (s *Screen) erase() string {
 		rows += max(1, (w+width-1)/width)
 	}
 	s.drawn = nil
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", rows)
+	// The first row is cleared by itself: where all of a terminal is cleared from its first
+	// place on, as tmux counts it, what it showed goes into the lines that can be scrolled back.
+	return fmt.Sprintf("\r\x1b[%dA\x1b[K\x1b[B\x1b[J\x1b[A", rows)
 }
 
 // put writes text after the moves that take the last drawing away. It is talk:

@@ -329,8 +329,8 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	screen.Seen(s.recs[from:])
 	screen.Close()
 	want := "  running   a                1s\n  0 done, 1 running\n" +
-		"\r\x1b[2A\x1b[J  running   a                2s\n  0 done, 1 running\n" +
-		"\r\x1b[2A\x1b[J✓ done      a                1s\n"
+		"\r\x1b[2A\x1b[K\x1b[B\x1b[J\x1b[A  running   a                2s\n  0 done, 1 running\n" +
+		"\r\x1b[2A\x1b[K\x1b[B\x1b[J\x1b[A✓ done      a                1s\n"
 	if out.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
 	}
@@ -347,7 +347,7 @@ func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
 	out.Reset()
 	width = 20
 	screen.Close()
-	if got := out.String(); got != "\r\x1b[4A\x1b[J" { // 59 places are 3 rows, the counts are one
+	if got := out.String(); got != "\r\x1b[4A\x1b[K\x1b[B\x1b[J\x1b[A" { // 59 places are 3 rows, the counts are one
 		t.Errorf("got %q", got)
 	}
 }
@@ -434,5 +434,23 @@ func TestEveryKindCanBeTaken(t *testing.T) {
 		if body, err := json.Marshal(e); err != nil || len(body) == 0 {
 			t.Errorf("%s: %v", e.Kind(), err)
 		}
+	}
+}
+
+// In a terminal of one row each drawing would push the one before over the edge.
+func TestScreenDrawsNothingInOneRow(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)
+	var out bytes.Buffer
+	height := 1
+	screen := NewScreen(&out, s.later(), Style{Live: true, Size: func() (int, int) { return 40, height }}, none)
+	screen.Tick(start)
+	if out.Len() > 0 {
+		t.Errorf("drew %q", out.String())
+	}
+	height = 2
+	screen.Tick(start)
+	if got := strings.Count(out.String(), "\n"); got != 1 {
+		t.Errorf("drew %d rows: %q", got, out.String())
 	}
 }
