@@ -113,7 +113,7 @@ func (s *source) placedCure(line int, msg string) string {
 	case msg == noColon && (strings.HasSuffix(trimmed, ": |") || strings.HasSuffix(trimmed, ": >") || strings.HasSuffix(trimmed, ": |-") || strings.HasSuffix(trimmed, ": >-")):
 		return "indent what stands below " + trimmed[len(trimmed)-1:] + " more than its key"
 	case msg == noValues && strayColon(text) < 0 && keyColumn(text) > keyColumn(before) && strings.Contains(trimmed, ": "):
-		return "indent this line as far as " + strings.TrimLeft(trimmed[:strings.Index(trimmed, ": ")], "- ") + " above it: the keys of a step stand below each other"
+		return "indent this line as far as " + strings.TrimLeft(trimmed[:strings.Index(trimmed, ": ")], "- ") + " above it: keys that belong together stand below each other"
 	}
 	return ""
 }

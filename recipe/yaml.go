@@ -28,7 +28,7 @@ func (p *parser) tree() *yaml.Node {
 	var second yaml.Node
 	switch err := dec.Decode(&second); {
 	case err == nil:
-		p.fail(posOf(&second), "a recipe is one document", "a second document starts here")
+		p.fail(posOf(&second), strings.Replace(p.src.what(), "the", "a", 1)+" is one document", "a second document starts here")
 		return nil
 	case !errors.Is(err, io.EOF):
 		p.syntax(err)
@@ -219,11 +219,16 @@ func (p *parser) fault(line int, msg string) {
 	}
 	text := p.src.line(line)
 	col, hint := utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])+1, syntaxHints[msg]
+	if msg == noStart {
+		hint = p.src.what() + " is over before this line; check the indentation"
+	}
 	cure, begins, whole := wholeCure(text)
 	if placed := p.src.placedCure(line, msg); placed != "" {
 		hint = placed
-	} else if at := strayColon(text); at >= 0 && (msg == noValues || msg == noBrace) {
+	} else if at := strayColon(text); at >= 0 && msg == noValues {
 		col, hint = utf8.RuneCountInString(text[:at])+1, colonHint(text)
+	} else if at >= 0 && (msg == noBrace || msg == noBracket) {
+		col, hint = utf8.RuneCountInString(text[:at])+1, colonInFlow(text, at)
 	} else if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
 	} else if at := insideValue(text); at >= 0 && strings.HasPrefix(msg, "did not find expected") {
@@ -248,23 +253,25 @@ const (
 	noColon  = "could not find expected ':'"
 	noValues = "mapping values are not allowed in this context"
 	noBrace  = "did not find expected ',' or '}'"
+
+	noStart   = "did not find expected <document start>"
+	noBracket = "did not find expected ',' or ']'"
 )
 
 var syntaxHints = map[string]string{
-	noKey:                                    "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
-	"did not find expected <document start>": "the recipe is over before this line; check the indentation",
-	noItem:                                   "check how far this line and the one before it are indented",
-	noValues:                                 "put a value in quotes when it has a colon and a space in it; check the indentation",
-	noToken:                                  noTabs + "; put a value in quotes when it starts with @, ` or %",
-	"found a tab character that violates indentation":              noTabs,
-	"found unexpected end of stream":                               "a quote that starts here is not closed",
-	noColon:                                                        "a key needs a colon and a space after it",
-	"found unknown escape character":                               "use single quotes, or write \\\\ for a backslash",
-	"block sequence entries are not allowed in this context":       "start the list on a line of its own",
-	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with *, & or [",
-	"did not find expected ',' or ']'":                             "a [ that starts here is not closed",
-	noBrace:                                                        "a { that starts here is not closed; put a value in quotes when it starts with {",
-	"did not find expected node content":                           "put a value in quotes when it starts with a bracket or a comma",
+	noKey:    "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
+	noItem:   "check how far this line and the one before it are indented",
+	noValues: "put a value in quotes when it has a colon and a space in it; check the indentation",
+	noToken:  noTabs + "; put a value in quotes when it starts with @, ` or %",
+	"found a tab character that violates indentation":        noTabs,
+	"found unexpected end of stream":                         "a quote that starts here is not closed",
+	noColon:                                                  "a key needs a colon and a space after it",
+	"found unknown escape character":                         "use single quotes, or write \\\\ for a backslash",
+	"block sequence entries are not allowed in this context": "start the list on a line of its own",
+	"did not find expected alphabetic or numeric character":  "put a value in quotes when it starts with *, & or [",
+	noBracket:                            "a [ that starts here is not closed",
+	noBrace:                              "a { that starts here is not closed; put a value in quotes when it starts with {",
+	"did not find expected node content": "put a value in quotes when it starts with a bracket or a comma",
 	"found invalid Unicode character escape code":                  "use single quotes, or write \\\\ for a backslash",
 	"did not find expected hexdecimal number":                      "use single quotes, or write \\\\ for a backslash",
 	"found a tab character where an indentation space is expected": noTabs,

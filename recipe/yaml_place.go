@@ -1,6 +1,10 @@
 package recipe
 
-import "strings"
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // bracket is one that a source opens.
 type bracket struct {
@@ -128,6 +132,53 @@ func colonHint(line string) string {
 		return cure + ", or stands below a |"
 	}
 	return cure + ": " + key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// colonInFlow is the cure of a stray colon inside { } or [ ]: what they hold with that value
+// in quotes, or its key with it where that is long. A comma ends the value, and what is said
+// is tried: a sample that is no YAML itself would be worse than none.
+func colonInFlow(line string, at int) string {
+	const cure = "a value with a colon and a blank in it needs quotes"
+	colon := strings.LastIndex(line[:at], ": ")
+	if colon < 0 {
+		return cure
+	}
+	from := strings.LastIndexAny(line[:colon], "{[,") + 1
+	from += len(line[from:]) - len(strings.TrimLeft(line[from:], " "))
+	end := flowEnd(line, colon, at)
+	value := strings.TrimSpace(line[colon+1 : end])
+	if value[0] == '"' || value[0] == '\'' || strings.ContainsAny(line[colon:at], "[]{}") || strings.Contains(value, " #") {
+		return cure // more is wrong than that
+	}
+	pair := line[from:colon] + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+	if open, n := strings.LastIndexAny(line[:colon], "{["), strings.IndexAny(line[end:], "]}"); open >= 0 && n >= 0 {
+		if whole := line[open:from] + pair + line[end:end+n+1]; len(whole) <= mostFlow && isYAML(whole) {
+			return cure + ": " + whole
+		}
+	}
+	if len(pair) > mostFlow || !isYAML("{"+pair+"}") {
+		return cure
+	}
+	return cure + ": " + pair
+}
+
+// flowEnd is where a value ends that begins behind a colon and goes on behind the byte at.
+func flowEnd(line string, colon, at int) int {
+	quote := strings.Count(line[colon:at], `"`)%2 == 1
+	for ; at < len(line) && (quote || !strings.ContainsRune(",]}", rune(line[at]))); at++ {
+		if line[at] == '"' {
+			quote = !quote
+		}
+	}
+	return at
+}
+
+// mostFlow is how long a sample is at most that a hint shows.
+const mostFlow = 60
+
+func isYAML(text string) bool {
+	var n yaml.Node
+	return yaml.Unmarshal([]byte(text), &n) == nil
 }
 
 // tabAt is the column of a tab before the text of a line; 0 when there is none.
