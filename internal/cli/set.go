@@ -82,6 +82,9 @@ func typedValue(text string) (json.RawMessage, error) {
 	if _, isText := v.(string); isText {
 		return json.Marshal(text) // its quotes are part of it
 	}
+	if key, _, _, twice := keyTwice([]byte(text)); twice {
+		return nil, fmt.Errorf("the key %q is given twice", key)
+	}
 	var b bytes.Buffer // not v again: a long number would lose digits
 	if err := json.Compact(&b, []byte(text)); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (a *app) valuesIn(name string) (map[string]json.RawMessage, error) {
 	}
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case ext == ".json":
-		return jsonValues(name, text)
+		return a.jsonValues(name, text)
 	case ext == ".yaml" || ext == ".yml":
 		return a.yamlValues(name, text)
 	case ext == ".env" || strings.HasPrefix(filepath.Base(name), ".env"):
@@ -110,7 +110,7 @@ func (a *app) valuesIn(name string) (map[string]json.RawMessage, error) {
 	return nil, fmt.Errorf("%s: a file of values ends in .yaml, .yml, .json or .env", name)
 }
 
-func jsonValues(file string, text []byte) (map[string]json.RawMessage, error) {
+func (a *app) jsonValues(file string, text []byte) (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	err := json.Unmarshal(text, &vars)
 	var syntax *json.SyntaxError
@@ -128,6 +128,13 @@ func jsonValues(file string, text []byte) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	case vars == nil:
 		return nil, fmt.Errorf("%s: an object of names and values is wanted, not null", file)
+	}
+	if key, first, at, twice := keyTwice(text); twice {
+		line, _ := placeIn(text, first)
+		p := recipe.Problem{File: file, Msg: fmt.Sprintf("the key %q is given twice, first in line %d", key, line)}
+		p.Line, p.Col = placeIn(text, at)
+		fmt.Fprintln(a.std.Err, p.FormatIn(text, a.errWidth()))
+		return nil, fmt.Errorf("%s cannot be read", file)
 	}
 	for name, v := range vars {
 		if err := variableName(name); err != nil {
