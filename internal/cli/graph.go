@@ -49,7 +49,9 @@ func (a *app) graph(cmd *cobra.Command, arg string, o sourceOptions, format stri
 		_, err = a.out.Write([]byte(g.Mermaid()))
 		return err
 	}
-	a.out.raw(strings.Join(g.Text(), "\n"))
+	for _, l := range g.Text(a.outWidth()) {
+		a.out.raw(l)
+	}
 	return nil
 }
 

@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	g := sample()
 	for name, got := range map[string]string{
-		"sample.txt": strings.Join(g.Text(), "\n") + "\n", "sample.mmd": g.Mermaid(),
+		"sample.txt": strings.Join(g.Text(0), "\n") + "\n", "sample.mmd": g.Mermaid(),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {
@@ -63,5 +63,32 @@ func TestOrder(t *testing.T) {
 	g := &Graph{Nodes: []Node{{ID: "c", Needs: []int{2}}, {ID: "a"}, {ID: "b", Needs: []int{1}}}}
 	if got := g.Order(); !slices.Equal(got, []int{1, 2, 0}) {
 		t.Errorf("order %v", got)
+	}
+}
+
+// On a terminal no word is broken, and what a step comes after begins a line of its own.
+func TestTextFitsATerminal(t *testing.T) {
+	t.Parallel()
+	g := sample()
+	got := strings.Join(g.Text(58), "\n")
+	for _, want := range []string{
+		"\n  3  pack     recipe  held  if a < b && c == \"#x\"\n                      after lint, unit\n",
+		"\n         2  tape  bash    not_taken  after fold\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	words := strings.Fields(strings.Join(g.Text(0), " "))
+	for width := 30; width < 70; width++ {
+		lines := g.Text(width)
+		if got := strings.Fields(strings.Join(lines, " ")); !slices.Equal(got, words) {
+			t.Errorf("at %d the words are others: %q", width, got)
+		}
+		for _, l := range lines {
+			if len(l) > width || l != strings.TrimRight(l, " ") {
+				t.Errorf("at %d: %q", width, l)
+			}
+		}
 	}
 }
