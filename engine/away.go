@@ -199,8 +199,11 @@ func (c Copy) Take(recs []event.Record) error {
 		if c.seen != nil {
 			c.seen(got)
 		}
-		_, used := o.Tree.Spent()
-		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD, Redone: o.Tree.Done() - stepsDone(o.Tree)})
+		starts, used := o.Tree.Spent()
+		o.run.Beat(journal.Sign{
+			Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD, Redone: o.Tree.Done() - stepsDone(o.Tree),
+			Untold: starts > 0 && used.MicroUSD == 0,
+		})
 	}
 	return nil
 }

@@ -102,10 +102,10 @@ func (w *drive) beat() {
 	if w.turn.Status != belay.Running || !w.counted { // while it goes on the work that is finished is new
 		w.redone, w.counted = w.Tree.Done()-stepsDone(w.Tree), true
 	}
-	_, used := w.Tree.Spent()
+	starts, used := w.Tree.Spent()
 	w.Log.Beat(journal.Sign{
 		Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried, Micros: used.MicroUSD, Redone: w.redone,
-		Quiet: !w.Tree.Asks(),
+		Quiet: !w.Tree.Asks(), Untold: starts > 0 && used.MicroUSD == 0,
 	})
 }
 

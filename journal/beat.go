@@ -40,6 +40,7 @@ type Beat struct {
 	Micros  int64 `json:"micros,omitempty"`  // what its agents cost so far, in millionths of a dollar
 	Redone  int64 `json:"redone,omitempty"`  // of Done, what counts no further step: a step that was done again
 	Quiet   bool  `json:"quiet,omitempty"`   // nobody is asked for anything; false is also of an older Belay
+	Untold  bool  `json:"untold,omitempty"`  // agents were started, and none told what it cost; false is also of an older Belay
 }
 
 // Sign is what a driver says of itself in a beat.
@@ -52,11 +53,12 @@ type Sign struct {
 	Micros  int64     // what its agents cost so far, in millionths of a dollar
 	Redone  int64     // of Done, what counts no further step: a step that was done again
 	Quiet   bool      // nobody is asked for anything
+	Untold  bool      // agents were started, and none told what it cost
 }
 
 // sign is what the beat says again. What was asked since is not known.
 func (b Beat) sign() Sign {
-	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried, Micros: b.Micros, Redone: b.Redone}
+	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried, Micros: b.Micros, Redone: b.Redone, Untold: b.Untold}
 	if b.Until != 0 {
 		s.Until = time.Unix(b.Until, 0)
 	}
@@ -124,7 +126,7 @@ func (r *Run) beat(s Sign) {
 		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
 		Seq: r.end.seq, Done: s.Done, At: time.Now().UTC(), Phase: s.Phase,
 		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried), Micros: s.Micros, Redone: s.Redone,
-		Quiet: s.Quiet,
+		Quiet: s.Quiet, Untold: s.Untold && s.Micros == 0, // a beat has no room for both
 	}
 	line, ok := r.last.encode()
 	if !ok || r.beats == nil {

@@ -224,7 +224,7 @@ func TestBeat(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 3)
-	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now(), Tried: maxTried + 1, Micros: 1 << 62, Redone: 1 << 62, Quiet: true})
+	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now(), Tried: maxTried + 1, Micros: 1 << 62, Redone: 1 << 62, Quiet: true, Untold: true})
 	b := readBeat(r.Folder)
 	if b.Seq != 3 || b.Done != 1<<62 || b.Micros != 1<<62 || len(b.Phase) != maxPhase || b.Driver() != s.self || b.At.IsZero() {
 		t.Errorf("beat %+v", b)

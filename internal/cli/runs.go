@@ -57,9 +57,10 @@ type runLine struct {
 	Started time.Time    `json:"started,omitzero"`
 	Ended   time.Time    `json:"ended,omitzero"`
 	Done    int64        `json:"done"`
-	Micros  int64        `json:"micro_usd,omitempty"` // what its agents cost, as far as they tell
-	Pid     int          `json:"pid,omitempty"`       // of its driver
-	Waits   string       `json:"waits,omitempty"`     // what it waits for that another run has
+	Micros  int64        `json:"micro_usd,omitempty"`    // what its agents cost, as far as they tell
+	Untold  bool         `json:"cost_unknown,omitempty"` // it started agents, and none told what it cost
+	Pid     int          `json:"pid,omitempty"`          // of its driver
+	Waits   string       `json:"waits,omitempty"`        // what it waits for that another run has
 
 	State  story.RunState `json:"state"`               // in one word, with its driver looked at
 	For    string         `json:"for,omitempty"`       // of one that waits or is held: what or whom it waits for
@@ -135,7 +136,7 @@ func lineOf(sum journal.Summary) runLine {
 	}
 	l := runLine{
 		ID: sum.ID, Status: sum.Status, Code: sum.Code, Recipe: sum.Name, Dir: sum.Dir,
-		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Steps(), Micros: sum.Beat.Micros, Reason: sum.Reason, Cure: sum.Cure,
+		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Steps(), Micros: sum.Beat.Micros, Untold: sum.Beat.Untold, Reason: sum.Reason, Cure: sum.Cure,
 	}
 	if sum.Status == belay.Running {
 		if sum.Beginning || driver.Alive() {
@@ -293,9 +294,12 @@ func (l runLine) row(sum journal.Summary, now time.Time, name string) []string {
 		}
 		took = readable.Took(end.Sub(l.Started))
 	}
-	cost := "-"
-	if l.Micros > 0 {
+	cost := "-" // no agent
+	switch {
+	case l.Micros > 0:
 		cost = readable.Dollars(l.Micros)
+	case l.Untold:
+		cost = unknownCost
 	}
 	return []string{string(l.ID), status, readable.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10), cost, l.Task}
 }

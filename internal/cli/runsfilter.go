@@ -80,6 +80,23 @@ type dayCost struct {
 	Starts int    `json:"starts"`
 	Tokens int64  `json:"tokens"`
 	Micros int64  `json:"micro_usd"`
+	Untold int    `json:"runs_of_unknown_cost,omitempty"` // an agent of theirs did not tell what it cost
+}
+
+// unknownCost is said where agents were started, and none told what it cost.
+const unknownCost = "unknown"
+
+// cost is the sum in money, and how many runs it lacks something of.
+func (c dayCost) cost() string {
+	switch {
+	case c.Untold == 0:
+		return readable.Dollars(c.Micros)
+	case c.Micros == 0:
+		return unknownCost
+	case c.Untold == 1:
+		return readable.Dollars(c.Micros) + ", unknown of 1 run"
+	}
+	return fmt.Sprintf("%s, unknown of %d runs", readable.Dollars(c.Micros), c.Untold)
 }
 
 // costs adds up what agents used, from the journals: the day is that on which an attempt
@@ -95,7 +112,7 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 		return err
 	}
 	var list []dayCost
-	runs := 0
+	var all dayCost
 	for sum := range a.lines(st, sums, f) {
 		if sum.Status == journal.Unreadable {
 			continue // listed has said so
@@ -107,7 +124,10 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 		}
 		list = addCosts(list, s)
 		if slices.ContainsFunc(s.Attempts, costs) {
-			runs++
+			all.Runs++
+		}
+		if slices.ContainsFunc(s.Attempts, untold) {
+			all.Untold++
 		}
 	}
 	slices.SortStableFunc(list, func(x, y dayCost) int {
@@ -123,16 +143,22 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 		a.say("no agent was started in these runs")
 		return nil
 	}
-	a.costTable(list, runs)
+	a.costTable(list, all)
 	return nil
 }
 
 // costs tells whether an agent was started for an attempt.
 func costs(at *story.Attempt) bool { return at.Agent != "" && at.Starts > 0 }
 
+// untold tells whether an agent was started for an attempt, and did not tell what it cost.
+func untold(at *story.Attempt) bool {
+	r := at.Report()
+	return costs(at) && (r == nil || r.Result.Usage.MicroUSD == 0 && !r.Unreached())
+}
+
 // addCosts adds the agents of one run.
 func addCosts(list []dayCost, s *story.Story) []dayCost {
-	counted := map[int]bool{} // rows that have this run
+	counted, lacks := map[int]bool{}, map[int]bool{} // rows that have this run, and that lack something of it
 	for _, at := range s.Attempts {
 		if !costs(at) {
 			continue
@@ -152,6 +178,10 @@ func addCosts(list []dayCost, s *story.Story) []dayCost {
 			counted[i] = true
 			c.Runs++
 		}
+		if untold(at) && !lacks[i] {
+			lacks[i] = true
+			c.Untold++
+		}
 		c.Starts += at.Starts
 		if r := at.Report(); r != nil {
 			c.Tokens += r.Result.Usage.Tokens()
@@ -162,16 +192,17 @@ func addCosts(list []dayCost, s *story.Story) []dayCost {
 }
 
 // costTable ends with the sum; a run that is in several rows counts once there.
-func (a *app) costTable(list []dayCost, runs int) {
+func (a *app) costTable(list []dayCost, all dayCost) {
 	rows := [][]string{{"DAY", "AGENT", "RUNS", "STARTS", "TOKENS", "COST"}}
-	var starts int
-	var tokens, micros int64
-	for _, c := range list {
+	row := func(day string, c dayCost) {
 		rows = append(rows, []string{
-			c.Day, readable.Clean(c.Agent), strconv.Itoa(c.Runs), strconv.Itoa(c.Starts), readable.Count(c.Tokens), readable.Dollars(c.Micros),
+			day, readable.Clean(c.Agent), strconv.Itoa(c.Runs), strconv.Itoa(c.Starts), readable.Count(c.Tokens), c.cost(),
 		})
-		starts, tokens, micros = starts+c.Starts, tokens+c.Tokens, micros+c.Micros
 	}
-	rows = append(rows, []string{"all", "", strconv.Itoa(runs), strconv.Itoa(starts), readable.Count(tokens), readable.Dollars(micros)})
+	for _, c := range list {
+		row(c.Day, c)
+		all.Starts, all.Tokens, all.Micros = all.Starts+c.Starts, all.Tokens+c.Tokens, all.Micros+c.Micros
+	}
+	row("all", all)
 	a.table(rows, len(rows[0]))
 }
