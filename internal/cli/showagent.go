@@ -27,7 +27,7 @@ type adder = func(name, format string, args ...any)
 
 // agentRows tell of an agent's attempt: who, how it went, what it used, what it
 // did and what is there to be seen of it.
-func agentRows(r *effect.AgentReport, dir string, add adder) {
+func agentRows(r *effect.AgentReport, dir string, kept bool, add adder) {
 	if r.Program != "" {
 		add("program", "%s %s", r.Program, r.Version)
 	}
@@ -36,7 +36,7 @@ func agentRows(r *effect.AgentReport, dir string, add adder) {
 	}
 	resultRows(r, add)
 	toolRows(r.Result, add)
-	evidenceRows(r.Evidence, dir, add)
+	evidenceRows(r.Evidence, dir, kept, add)
 	noteRows(r.Notes, add)
 }
 
@@ -187,8 +187,9 @@ func toolText(c *belay.ToolCall) string {
 	return callText(c) + endText(c)
 }
 
-// evidenceRows are what Belay saw for itself.
-func evidenceRows(e belay.Evidence, dir string, add adder) {
+// evidenceRows are what Belay saw for itself. A snapshot that is not kept any more is only
+// named.
+func evidenceRows(e belay.Evidence, dir string, kept bool, add adder) {
 	printRow("before", e.Before, add)
 	printRow("after", e.After, add)
 	if left := tui.Left(e); left != "" {
@@ -202,7 +203,11 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 	if e.PR != "" {
 		add("pr", "%s", e.PR)
 	}
-	if e.Snapshot != "" {
+	switch {
+	case e.Snapshot == "":
+	case !kept:
+		add("snapshot", "%s (it is gone)", e.Snapshot)
+	default:
 		add("snapshot", "%s", e.Snapshot)
 		add("see it", "git -C %s show %s", story.Quote(dir), story.Quote(e.Snapshot))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (k whySnapshot) left(p *page) {
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
-func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
+func workOf(ctx context.Context, s *runView, all []story.Placed, asked *story.Task) whyWork {
 	work := s.Work(s.id)
 	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}, Replaced: replaced(s, all)}
 	for _, t := range work.Trees {
@@ -82,7 +83,7 @@ func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
 		w.Worktrees = append(w.Worktrees, t)
 	}
 	for _, a := range work.Looks {
-		w.see(a.Name(), s.place(a.Key), a.Report().Evidence)
+		w.see(a.Name(), s.place(a.Key), s.stillKept(ctx, a))
 		if w.n = a.N; a.Role != belay.RoleMain { // of a helper, whose attempts count by themselves
 			w.n = 0
 		}
@@ -107,4 +108,16 @@ func (w *whyWork) see(step, dir string, e belay.Evidence) {
 		k.Step, k.See, k.Get = w.After, git+" show --stat "+story.Quote(k.Ref), git+" checkout "+story.Quote(k.Ref)+" -- :/"
 		w.Snapshots = append(w.Snapshots, k)
 	}
+}
+
+// stillKept is the evidence of an attempt without the snapshots that are gone: gc removes
+// one when its work was committed since.
+func (s *runView) stillKept(ctx context.Context, a *story.Attempt) belay.Evidence {
+	e := a.Report().Evidence
+	for _, ref := range []*string{&e.Earlier, &e.Snapshot} {
+		if !s.keeps(ctx, a.Key, *ref) {
+			*ref = ""
+		}
+	}
+	return e
 }
