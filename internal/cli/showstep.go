@@ -209,7 +209,8 @@ func (f attemptFacts) observed(ctx context.Context, o *effect.Observation, s *ru
 		return
 	}
 	if o.Agent != nil {
-		agentRows(o.Agent, s.place(f.Key), s.keeps(ctx, f.Key, o.Agent.Evidence.Snapshot), add)
+		kept := s.keeps(ctx, f.Key, o.Agent.Evidence.Snapshot)
+		agentRows(o.Agent, tree{s.place(f.Key), f.N > 1, kept}, add)
 	} else if !s.inside(f.Key) {
 		add("exit", "%d", o.Exit)
 	}

@@ -19,7 +19,7 @@ type whyWork struct {
 	Branch    string           `json:"branch,omitempty"`
 	Head      string           `json:"head,omitempty"`
 	Dirty     bool             `json:"dirty"`
-	Files     int              `json:"files"` // of the attempt after which it was seen
+	Files     int              `json:"files"` // since the step began after which it was seen
 	Added     int              `json:"added"`
 	Deleted   int              `json:"deleted"`
 	Commits   []string         `json:"commits"`
@@ -29,8 +29,6 @@ type whyWork struct {
 	Worktrees []story.Worktree `json:"worktrees"`
 	Replaced  []whyReplaced    `json:"replaced,omitempty"`
 	Last      belay.Evidence   `json:"-"`
-
-	n int // the number of that attempt
 }
 
 // whySnapshot is uncommitted work that is kept under a ref.
@@ -84,9 +82,6 @@ func workOf(ctx context.Context, s *runView, all []story.Placed, asked *story.Ta
 	}
 	for _, a := range work.Looks {
 		w.see(a.Name(), s.place(a.Key), s.stillKept(ctx, a))
-		if w.n = a.N; a.Role != belay.RoleMain { // of a helper, whose attempts count by themselves
-			w.n = 0
-		}
 	}
 	return w
 }
