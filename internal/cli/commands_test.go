@@ -64,7 +64,6 @@ func TestCommandsAreMadeByName(t *testing.T) {
 // The first screen that people see fits a terminal of 80 columns.
 func TestShortHelpFits(t *testing.T) {
 	t.Parallel()
-
 	for l := range strings.Lines(shortHelp) {
 		if n := readable.Width(l); n >= pageWidth {
 			t.Errorf("%d columns: %s", n, l)

@@ -187,11 +187,20 @@ func acts(cmd *cobra.Command) bool {
 func (a *answer) line(format string, args ...any) {
 	width := widthOf(a.w)
 	for l := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
-		for _, part := range readable.Fold(l, width) {
+		fold := readable.Fold
+		if slices.ContainsFunc(typedLabels[:], func(label string) bool { return strings.HasPrefix(l, label) }) {
+			fold = readable.FoldTyped
+		}
+		for _, part := range fold(l, width) {
 			a.raw(part)
 		}
 	}
 }
+
+// typedLabels stand before a command that is to be typed.
+var typedLabels = [...]string{mergeLabel, "next: ", "why: ", "receipt: "}
+
+const mergeLabel = "to merge the work: "
 
 // raw writes one line of the answer as it is: for programs, and what stands under it.
 func (a *answer) raw(line string) { fmt.Fprintln(a, line) }
