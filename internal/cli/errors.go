@@ -81,10 +81,11 @@ func (a *app) talkLine(head, text string) {
 	}
 }
 
-// say is talk: a line on stderr, unless the user wants quiet.
+// say is talk: a line on stderr, unless the user wants quiet. What a terminal would obey is
+// left out wherever it goes: somebody may look at the file later.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		for _, l := range readable.Hang("belay: "+a.ours(fmt.Sprintf(format, args...)), a.errWidth(), len("belay: ")) {
+		for _, l := range readable.Hang("belay: "+a.ours(readable.Harmless(fmt.Sprintf(format, args...))), a.errWidth(), len("belay: ")) {
 			fmt.Fprintln(a.std.Err, l)
 		}
 	}
@@ -99,7 +100,7 @@ func (a *app) warn(text string) {
 
 // talkLines writes lines to standard error, too, without the name of the program.
 func (a *app) talkLines(text string) {
-	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSuffix(readable.Harmless(text), "\n"), "\n") {
 		for _, part := range readable.Fold(l, a.errWidth()) {
 			fmt.Fprintln(a.std.Err, part)
 		}
