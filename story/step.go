@@ -154,13 +154,10 @@ type Trouble struct {
 	Print string // the fingerprint of that failure; "" = nobody made one
 }
 
-// Is tells whether a later failure is the same one: by their fingerprints, which mind no
-// durations and no ids, or by their words where one of them has none.
+// Is tells whether a later failure reads as the same one: by its words, or by their
+// fingerprints, which mind no durations and no ids.
 func (t Trouble) Is(f *belay.Failure) bool {
-	if t.Print == "" || f.Print == "" {
-		return t.Cause == f.Cause
-	}
-	return t.Print == f.Print
+	return t.Cause == f.Cause || t.Print != "" && t.Print == f.Print
 }
 
 // Broken is how the last attempt of a step went wrong. The tree is no witness

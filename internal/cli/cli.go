@@ -189,28 +189,28 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	return usage(cmd, fmt.Errorf("--color %q: must be auto, always or never", a.color))
 }
 
-// shortHelp is what fits on a small screen; belay --help has all commands.
-const shortHelp = `Belay runs AI coding agents unattended, checks their work, and resumes after a crash
-of the agent, of Belay or of the machine.
+// shortHelp is what fits on a screen of 80 columns; belay --help has all commands.
+const shortHelp = `Belay runs AI coding agents unattended, checks their work, and resumes after
+a crash of the agent, of Belay or of the machine.
 
 Run:
-  belay demo              show how Belay catches failures; takes seconds, needs no account
+  belay demo              show in seconds how failures are caught; no account
   belay do "TASK"         carry out a task that is described in a sentence
   belay run RECIPE        run a recipe: a YAML file with steps
-  belay rehearse RECIPE   test a recipe with simulated agents and faults, without cost
-  belay resume            continue the newest run here that failed, was stopped or waits
+  belay rehearse RECIPE   test a recipe with simulated agents and faults, free
+  belay resume            continue the newest run here that failed or waits
 Look:
   belay why               what happened, and what to do now
   belay show, logs        the steps of a run, and what they printed
   belay receipt           what a run changed, and what proves that it is right
   belay runs, inbox       all runs; what waits for you
 Act:
-  belay answer, approve   answer a question of a run; approve a step that asks for it
+  belay answer, approve   answer a question of a run; approve a step
   belay stop, pause       stop a run now; pause it after its running steps
-  belay watch             keep watching: resume runs that died, report those that need you
+  belay watch             resume runs that died, report those that need you
 Maintain:
   belay doctor            check whether this machine is ready
-  belay gc                list what ended runs left behind; with --yes, delete what is safe
+  belay gc                list what ended runs left; --yes deletes what is safe
   belay rm, prune         delete a run; archive old runs
 
 All commands and flags: belay --help; one of them: belay COMMAND --help

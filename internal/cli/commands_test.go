@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // A command that a person can see is on the page of commands, and a script
@@ -55,6 +57,16 @@ func TestCommandsAreMadeByName(t *testing.T) {
 	for _, args := range [][]string{nil, {"help"}, {"completion", "bash"}, {"__complete", "run"}, {"--state", "run", "show"}, {"frob"}} {
 		if got := len(a.commands(args)); got != len(a.makers()) {
 			t.Errorf("belay %q makes %d commands, want all", args, got)
+		}
+	}
+}
+
+// The first screen that people see fits a terminal of 80 columns.
+func TestShortHelpFits(t *testing.T) {
+	t.Parallel()
+	for l := range strings.Lines(shortHelp) {
+		if n := readable.Width(l); n >= pageWidth {
+			t.Errorf("%d columns: %s", n, l)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 	case isMerged(ctx, repo, t):
 		lines = append(lines, "nothing is to be merged: what is checked out in "+readable.Clean(repo)+" has the work already")
 	case t.Offered && worktree.HasWork(ctx, repo, t.Branch):
-		lines = append(lines, "to merge the work: "+mergeLine(repo, t.Branch))
+		lines = append(lines, mergeLabel+mergeLine(repo, t.Branch))
 	case t.Offered || !mine || !there(t.Dir):
 	case worktree.HasWork(ctx, repo, t.Branch):
 		lines = append(lines, fmt.Sprintf("work that nobody judged is on branch %s   # look: %s log -p ..%s", story.Quote(t.Branch), gitAt(repo), story.Quote(t.Branch)))
@@ -128,7 +128,7 @@ func publishedLines(dir string, t *story.Task) []string {
 	if t.PR != "" {
 		return append(lines, "to merge the work, merge the pull request: "+readable.Clean(t.PR))
 	}
-	return append(lines, "to merge the work: "+mergeLine(dir, "origin/"+t.Pushed))
+	return append(lines, mergeLabel+mergeLine(dir, "origin/"+t.Pushed))
 }
 
 // mergeLine is the command that merges a branch into the tree of a directory.

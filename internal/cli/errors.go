@@ -81,10 +81,11 @@ func (a *app) talkLine(head, text string) {
 	}
 }
 
-// say is talk: a line on stderr, unless the user wants quiet.
+// say is talk: a line on stderr, unless the user wants quiet. What a terminal would obey is
+// left out wherever it goes: somebody may look at the file later.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		for _, l := range readable.Hang("belay: "+a.ours(fmt.Sprintf(format, args...)), a.errWidth(), len("belay: ")) {
+		for _, l := range readable.Hang("belay: "+a.ours(readable.Harmless(fmt.Sprintf(format, args...))), a.errWidth(), len("belay: ")) {
 			fmt.Fprintln(a.std.Err, l)
 		}
 	}
@@ -99,7 +100,7 @@ func (a *app) warn(text string) {
 
 // talkLines writes lines to standard error, too, without the name of the program.
 func (a *app) talkLines(text string) {
-	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSuffix(readable.Harmless(text), "\n"), "\n") {
 		for _, part := range readable.Fold(l, a.errWidth()) {
 			fmt.Fprintln(a.std.Err, part)
 		}
@@ -187,11 +188,20 @@ func acts(cmd *cobra.Command) bool {
 func (a *answer) line(format string, args ...any) {
 	width := widthOf(a.w)
 	for l := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
-		for _, part := range readable.Fold(l, width) {
+		fold := readable.Fold
+		if slices.ContainsFunc(typedLabels[:], func(label string) bool { return strings.HasPrefix(l, label) }) {
+			fold = readable.FoldTyped
+		}
+		for _, part := range fold(l, width) {
 			a.raw(part)
 		}
 	}
 }
+
+// typedLabels stand before a command that is to be typed.
+var typedLabels = [...]string{mergeLabel, "next: ", "why: ", "receipt: "}
+
+const mergeLabel = "to merge the work: "
 
 // raw writes one line of the answer as it is: for programs, and what stands under it.
 func (a *answer) raw(line string) { fmt.Fprintln(a, line) }

@@ -84,6 +84,12 @@ func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt 
 	return receipt.Of(s.Story, s.id, f)
 }
 
+// keeps tells whether a snapshot of an attempt is still there.
+func (s *runView) keeps(ctx context.Context, k belay.Key, ref string) bool {
+	imported := s.lies != nil && s.lies.Imported
+	return ref != "" && !imported && s.commit(ctx, s.place(k), ref) != ""
+}
+
 // unseen is a receipt's view of a machine that is another one: nothing of what the
 // run worked on is there, and no program looks at the paths that a stranger wrote.
 func unseen(f receipt.Facts) receipt.Facts {

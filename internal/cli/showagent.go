@@ -27,7 +27,7 @@ type adder = func(name, format string, args ...any)
 
 // agentRows tell of an agent's attempt: who, how it went, what it used, what it
 // did and what is there to be seen of it.
-func agentRows(r *effect.AgentReport, dir string, add adder) {
+func agentRows(r *effect.AgentReport, at tree, add adder) {
 	if r.Program != "" {
 		add("program", "%s %s", r.Program, r.Version)
 	}
@@ -36,7 +36,7 @@ func agentRows(r *effect.AgentReport, dir string, add adder) {
 	}
 	resultRows(r, add)
 	toolRows(r.Result, add)
-	evidenceRows(r.Evidence, dir, add)
+	evidenceRows(r.Evidence, at, add)
 	noteRows(r.Notes, add)
 }
 
@@ -187,11 +187,21 @@ func toolText(c *belay.ToolCall) string {
 	return callText(c) + endText(c)
 }
 
-// evidenceRows are what Belay saw for itself.
-func evidenceRows(e belay.Evidence, dir string, add adder) {
+// tree is where an attempt worked.
+type tree struct {
+	dir   string
+	again bool // its evidence is held against the state before the first attempt of the step
+	kept  bool // its snapshot is still there
+}
+
+// evidenceRows are what Belay saw for itself. A snapshot that is gone is only named.
+func evidenceRows(e belay.Evidence, at tree, add adder) {
 	printRow("before", e.Before, add)
 	printRow("after", e.After, add)
 	if left := tui.Left(e); left != "" {
+		if at.again && left != tui.NoChange {
+			left += " since the step began"
+		}
 		add("changed", "%s", left)
 	}
 	fileRows("file", e.Changed, e.Files, add)
@@ -202,9 +212,13 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 	if e.PR != "" {
 		add("pr", "%s", e.PR)
 	}
-	if e.Snapshot != "" {
+	switch {
+	case e.Snapshot == "":
+	case !at.kept:
+		add("snapshot", "%s (it is gone)", e.Snapshot)
+	default:
 		add("snapshot", "%s", e.Snapshot)
-		add("see it", "git -C %s show %s", story.Quote(dir), story.Quote(e.Snapshot))
+		add("see it", "git -C %s show %s", story.Quote(at.dir), story.Quote(e.Snapshot))
 	}
 	if e.Error != "" {
 		add("evidence", "not complete: %s", e.Error)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -131,11 +132,11 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 	}
 	for _, f := range s.attempts(p.At()) {
 		a.out.line("\n%s", attemptTitle(f.Role, f.N))
-		a.facts(inWords(about, p, f.rows(s)))
+		a.facts(inWords(about, p, f.rows(a.ctx, s)))
 	}
 	for _, f := range s.hooks(p.At()) {
 		a.out.line("\nhook %s %d", f.Hook, f.N)
-		a.facts(inWords(about, p, f.rows(s)))
+		a.facts(inWords(about, p, f.rows(a.ctx, s)))
 	}
 	if p.Phase == flow.Held && !s.Over(p.Run) {
 		question := ""
@@ -167,7 +168,7 @@ func inWords(about func(step, text string) string, p story.Placed, rows [][]stri
 }
 
 // rows are the facts of an attempt, two columns.
-func (f attemptFacts) rows(s *runView) [][]string {
+func (f attemptFacts) rows(ctx context.Context, s *runView) [][]string {
 	var rows [][]string
 	add := func(name, format string, args ...any) {
 		rows = append(rows, []string{"  " + name, readable.Clean(fmt.Sprintf(format, args...))})
@@ -178,7 +179,7 @@ func (f attemptFacts) rows(s *runView) [][]string {
 	}
 	f.agentHead(add)
 	if o := f.Observation; o != nil {
-		f.observed(o, s, add)
+		f.observed(ctx, o, s, add)
 	}
 	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
@@ -199,7 +200,7 @@ func (f attemptFacts) rows(s *runView) [][]string {
 	return rows
 }
 
-func (f attemptFacts) observed(o *effect.Observation, s *runView, add func(name, format string, args ...any)) {
+func (f attemptFacts) observed(ctx context.Context, o *effect.Observation, s *runView, add func(name, format string, args ...any)) {
 	if !o.Ended.IsZero() && !o.Started.IsZero() {
 		add("took", "%s", readable.Took(o.Ended.Sub(o.Started)))
 	}
@@ -208,7 +209,8 @@ func (f attemptFacts) observed(o *effect.Observation, s *runView, add func(name,
 		return
 	}
 	if o.Agent != nil {
-		agentRows(o.Agent, s.place(f.Key), add)
+		kept := s.keeps(ctx, f.Key, o.Agent.Evidence.Snapshot)
+		agentRows(o.Agent, tree{s.place(f.Key), f.N > 1, kept}, add)
 	} else if !s.inside(f.Key) {
 		add("exit", "%d", o.Exit)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
 )
 
 // runView is a run that was opened to be looked at, without its lock: its story,
@@ -30,6 +32,8 @@ type runView struct {
 	lies     *journal.Archived // where it lies, for a run that can only be looked at
 	state    *journal.State
 	lacks    []string // variables that its steps were given and that are not set here
+
+	commit func(ctx context.Context, dir, name string) string // that a name stands for now; "" = none
 }
 
 func tell(st *journal.State, arg string) (*runView, error) {
@@ -75,7 +79,7 @@ func tellCopy(st *journal.State, lies journal.Archived, child string, logs bool)
 // tellView tells the run that a view is of; where it cannot, the view is closed.
 func tellView(st *journal.State, view *journal.View, id belay.RunID) (*runView, error) {
 	var err error
-	s := &runView{id: id, view: view, together: together(st, id), state: st}
+	s := &runView{id: id, view: view, together: together(st, id), state: st, commit: worktree.CommitOf}
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
 		tree, err = engine.Fold(id.Root(), s.recs, view)

@@ -137,7 +137,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 		Run: s.id, Recipe: started.Name, File: started.File, belay: name, now: now,
 		Status: acc.Status, Crashed: acc.Crashed, ExitCode: acc.Code, Reason: acc.Reason, Started: acc.Started, Ended: acc.Ended,
 		WallMS: acc.Wall.Milliseconds(), Drivers: len(s.Drivers), Died: acc.Died,
-		Failure: rootCause(acc.Cause), Tried: tried(s), Cost: s.Cost(s.id, acc.Wall, s.together), Work: workOf(s, acc.Steps, acc.Task), Steps: acc.Count,
+		Failure: rootCause(acc.Cause), Tried: tried(s), Cost: s.Cost(s.id, acc.Wall, s.together), Work: workOf(ctx, s, acc.Steps, acc.Task), Steps: acc.Count,
 		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
 		Waits: waitings(acc.Asked, name),
 	}

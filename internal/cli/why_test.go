@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -93,7 +94,10 @@ func (w *tale) story() *runView {
 			w.t.Fatal(err)
 		}
 	}
-	return &runView{id: "k3f9q", view: &journal.View{}, recs: w.recs, Story: story.Tell(tree, w.recs)}
+	return &runView{
+		id: "k3f9q", view: &journal.View{}, recs: w.recs, Story: story.Tell(tree, w.recs),
+		commit: func(context.Context, string, string) string { return "5e1f" }, // all snapshots are there
+	}
 }
 
 // golden holds the page against its file.
@@ -208,7 +212,8 @@ func TestShowSumsAttempts(t *testing.T) {
 }
 
 // A failure that differs from the first one in its durations alone is no other failure:
-// the fingerprints say so, and where there is none the words do.
+// the fingerprints say so, and where there is none the words do. With the same words there
+// is nothing to tell.
 func TestWhyFirstFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ first, last, print1, print2, want string }{
@@ -216,6 +221,7 @@ func TestWhyFirstFailure(t *testing.T) {
 		"another one":    {"overloaded", "exit 1: FAIL shop 0.005s", "aa", "bb", "overloaded"},
 		"the same words": {"exit 1", "exit 1", "", "bb", ""},
 		"other words":    {"exit 2", "exit 1", "", "", "exit 2"},
+		"nothing to say": {"verify: exit 1", "verify: exit 1", "aa", "bb", ""},
 	} {
 		w := newTale(t, nightly, nil)
 		fail := func(cause, fingerprint string) *belay.Failure {

@@ -82,26 +82,20 @@ func worktreeWords(t story.Worktree) string {
 	return text
 }
 
-// own is the change of the attempt after which the tree was seen, and of no other.
-func (w whyWork) own() string {
-	who := w.After
-	if w.n > 1 {
-		who = fmt.Sprintf("attempt %d of %s", w.n, w.After)
-	}
-	switch left := tui.Left(w.Last); left {
-	case "":
+// since is what was found changed when the tree was seen: held against the state before the
+// step, so that earlier attempts, and what a person did between them, are in it.
+func (w whyWork) since() string {
+	left := tui.Left(w.Last)
+	if left == "" {
 		return "nobody could look"
-	case tui.NoChange:
-		return who + " changed nothing"
-	default:
-		return "changed by " + who + " alone: " + left
 	}
+	return "since " + w.After + " began: " + left
 }
 
 // seen is how the tree was found.
 func (w whyWork) seen() string {
 	if !w.Repo {
-		return joined([]string{"no git repository", w.own()}, "; ")
+		return joined([]string{"no git repository", w.since()}, "; ")
 	}
 	state := ""
 	switch {
@@ -114,7 +108,7 @@ func (w whyWork) seen() string {
 	if w.Branch != "" {
 		where = "branch " + w.Branch
 	}
-	return joined([]string{joined([]string{joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, ", "), w.own()}, "; ")
+	return joined([]string{joined([]string{joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, ", "), w.since()}, "; ")
 }
 
 // snapshots are the newest ones, with what gets them back. After a good end the

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type whyWork struct {
 	Branch    string           `json:"branch,omitempty"`
 	Head      string           `json:"head,omitempty"`
 	Dirty     bool             `json:"dirty"`
-	Files     int              `json:"files"` // of the attempt after which it was seen
+	Files     int              `json:"files"` // since the step began after which it was seen
 	Added     int              `json:"added"`
 	Deleted   int              `json:"deleted"`
 	Commits   []string         `json:"commits"`
@@ -28,8 +29,6 @@ type whyWork struct {
 	Worktrees []story.Worktree `json:"worktrees"`
 	Replaced  []whyReplaced    `json:"replaced,omitempty"`
 	Last      belay.Evidence   `json:"-"`
-
-	n int // the number of that attempt
 }
 
 // whySnapshot is uncommitted work that is kept under a ref.
@@ -71,7 +70,7 @@ func (k whySnapshot) left(p *page) {
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
-func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
+func workOf(ctx context.Context, s *runView, all []story.Placed, asked *story.Task) whyWork {
 	work := s.Work(s.id)
 	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}, Replaced: replaced(s, all)}
 	for _, t := range work.Trees {
@@ -82,10 +81,7 @@ func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
 		w.Worktrees = append(w.Worktrees, t)
 	}
 	for _, a := range work.Looks {
-		w.see(a.Name(), s.place(a.Key), a.Report().Evidence)
-		if w.n = a.N; a.Role != belay.RoleMain { // of a helper, whose attempts count by themselves
-			w.n = 0
-		}
+		w.see(a.Name(), s.place(a.Key), s.stillKept(ctx, a))
 	}
 	return w
 }
@@ -107,4 +103,16 @@ func (w *whyWork) see(step, dir string, e belay.Evidence) {
 		k.Step, k.See, k.Get = w.After, git+" show --stat "+story.Quote(k.Ref), git+" checkout "+story.Quote(k.Ref)+" -- :/"
 		w.Snapshots = append(w.Snapshots, k)
 	}
+}
+
+// stillKept is the evidence of an attempt without the snapshots that are gone: gc removes
+// one when its work was committed since.
+func (s *runView) stillKept(ctx context.Context, a *story.Attempt) belay.Evidence {
+	e := a.Report().Evidence
+	for _, ref := range []*string{&e.Earlier, &e.Snapshot} {
+		if !s.keeps(ctx, a.Key, *ref) {
+			*ref = ""
+		}
+	}
+	return e
 }

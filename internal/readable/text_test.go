@@ -38,6 +38,21 @@ func TestContinued(t *testing.T) {
 	}
 }
 
+// A command behind a label can be copied where it is broken; a sentence has no backslash.
+func TestFoldTyped(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"to merge the work: git -C /srv/app merge work":               "to merge the work: git -C \\\n  /srv/app merge work",
+		"next: belay clear k3f9q a:b --why 'x, y'  # a new run of it": "next: belay clear k3f9q a:b \\\n  --why 'x, y'\n  # a new run of it",
+		"next: belay show k3f9q, or belay resume k3f9q":               "next: belay show k3f9q, or\n      belay resume k3f9q",
+		"next: belay resume k3f9q   # carries it out":                 "next: belay resume k3f9q\n      # carries it out",
+	} {
+		if got := strings.Join(FoldTyped(line, 30), "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // What two names begin and end with stays when they are cut.
 func TestCutMiddle(t *testing.T) {
 	t.Parallel()

@@ -227,6 +227,35 @@ func Continued(line string, width int) []string {
 	return list
 }
 
+// FoldTyped is Fold for a line that ends in a command to be typed, behind a label: where the
+// command is broken it can still be copied, and its comment stands below it. A sentence with
+// commands in it, which has a comma, is broken as any other line.
+func FoldTyped(line string, width int) []string {
+	command, comment := commented(line)
+	if width <= 0 || Width(command) <= width || isSentence(command) {
+		return Fold(line, width)
+	}
+	list := Continued(command, width)
+	if comment != "" {
+		for _, l := range Wrap(comment, width-len("  # ")) {
+			list = append(list, "  # "+l)
+		}
+	}
+	return list
+}
+
+// isSentence tells whether a word of a line, which may be in quotes, ends with a comma.
+func isSentence(line string) bool {
+	for line != "" {
+		word := firstWord(line)
+		if strings.HasSuffix(word, ",") {
+			return true
+		}
+		line = strings.TrimLeft(line[len(word):], " ")
+	}
+	return false
+}
+
 // firstWord is what a shell takes for one word: blanks in quotes do not end it.
 func firstWord(s string) string {
 	quote := byte(0)

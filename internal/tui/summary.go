@@ -107,8 +107,8 @@ func Good(c story.Count) []string {
 
 // Summary says what went wrong, what to type next, and in its last line how the run
 // stands. belay is how the program is called; told tells of which failed steps the same
-// reader was told why, nil for none, and whether that is the last line: a hint stands below
-// what it is about.
+// reader was told why, nil for none, and whether that is the last line: a hint that does not
+// stand below its failure names the step.
 func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd string, told func(story.Place) (told, last bool)) []string {
 	id := acc.Run
 	t := count(tree)
@@ -120,11 +120,15 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 		if told != nil {
 			said, last = told(v.At())
 		}
-		if !said || hinted && !last {
+		if !said {
 			lines = append(lines, badLine(tree, names, v).Format(false))
 		}
 		if hinted {
-			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
+			head := "  hint: "
+			if said && !last { // it stands below the line of another step
+				head = "hint: " + readable.Clean(names.Of(v.At())) + ": "
+			}
+			lines = append(lines, head+readable.Clean(v.Failure.Hint))
 		}
 	}
 	for _, l := range slices.Concat(t.recovered, t.taken, t.judging) {
