@@ -65,6 +65,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	id, err := runID(ws.state, arg)
+	if err == nil {
+		err = hasPart(ws.state, id)
+	}
 	if err != nil {
 		return err
 	}
