@@ -71,6 +71,11 @@ func (a *app) runByDefault(root *cobra.Command) {
 					return err
 				}
 				given = append([]string{string(id)}, given...)
+			case len(given) == 1 && namesStep(cmd):
+				var err error
+				if given, err = a.stepAlone(given[0]); err != nil {
+					return err
+				}
 			}
 			return run(cmd, given)
 		}
