@@ -213,9 +213,9 @@ func (a *app) askedHere() (list []story.Asked, dir string, err error) {
 		return nil, "", err
 	}
 	open, err := st.OpenRuns(belay.Held, belay.Running, belay.Parked, belay.Paused, belay.Stopped)
-	looked := 0
+	looked, in := 0, journal.InDir(dir)
 	for _, sum := range open {
-		if sum.Dir != dir || sum.Gone || looked == askedRuns {
+		if sum.Gone || !in(sum.Dir) || looked == askedRuns {
 			continue
 		}
 		looked++

@@ -94,7 +94,8 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 	if err != nil {
 		return "", err
 	}
-	here := func(s journal.Summary) bool { return s.Dir == dir && !s.Gone }
+	in := journal.InDir(dir)
+	here := func(s journal.Summary) bool { return !s.Gone && in(s.Dir) }
 	if row.open {
 		open, err := ws.state.OpenRuns(row.of...)
 		if err != nil {
