@@ -65,6 +65,7 @@ type Open struct {
 	hand    *hand.Hand
 	last    time.Time    // of the records that were there
 	tail    event.Record // of a copy: its last one
+	driven  bool         // by this process, or on its behalf
 	reached bool         // had a keeper before: what that one left behind came to this process
 
 	live    *story.Story // of the records that were there; nil = there were none, or who wanted it has it
@@ -197,12 +198,13 @@ func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 // Retract takes back a run that was written down and that nobody has ever driven.
 func (o *Open) Retract() error {
 	o.early.Drop()
-	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.local.State.Retract(o.run))
+	return errors.Join(o.local.State.Ledger().Leave(o.ID, o.driven), o.books.close(), o.local.State.Retract(o.run))
 }
 
 // Drive drives the run until it ends, is held, parked or stopped, and says how
 // it stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {
+	o.driven = true
 	o.live, o.recent = nil, nil // who wanted them has them
 	if o.local.Elsewhere != nil {
 		return o.driveAway(ctx, hard, seen, first)
@@ -344,7 +346,7 @@ func (o *Open) Close() error {
 		return o.Retract()
 	}
 	o.early.Drop()
-	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.run.Close())
+	return errors.Join(o.local.State.Ledger().Leave(o.ID, o.driven), o.books.close(), o.run.Close())
 }
 
 // Note keeps how a run stands that is not driven, for whoever lists runs.

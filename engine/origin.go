@@ -195,7 +195,7 @@ func (b books) close() error {
 	if !b.other {
 		return nil
 	}
-	return errors.Join(b.state.Ledger().Leave(b.name), b.state.Close())
+	return errors.Join(b.state.Ledger().Leave(b.name, true), b.state.Close())
 }
 
 func sameDir(a, b string) bool {

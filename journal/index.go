@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -197,8 +198,40 @@ func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
 	return s.list("status", args...)
 }
 
-// RunsIn lists the runs that work in a directory, the newest first, as Runs does.
-func (s *State) RunsIn(dir string) ([]Summary, error) { return s.list("dir", dir) }
+// RunsIn lists the runs that work in a directory, the newest first, as Runs does, by
+// whatever name each of them was started there.
+func (s *State) RunsIn(dir string) ([]Summary, error) {
+	var known []string
+	err := s.inIndex("list directories", func(c *sqlite3.Conn) error {
+		return each(c, "SELECT DISTINCT dir FROM runs", nil, func(q *sqlite3.Stmt) { known = append(known, q.ColumnText(0)) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	is, names := InDir(dir), []any{dir}
+	for _, name := range known {
+		if name != dir && is(name) {
+			names = append(names, name)
+		}
+	}
+	return s.list("dir", names...)
+}
+
+// InDir tells of the directories of runs whether they are this one. One that is reached
+// through a link is the same; one that is gone is known by its name.
+func InDir(dir string) func(name string) bool {
+	own, err := os.Stat(dir)
+	known := map[string]bool{dir: true}
+	return func(name string) bool {
+		is, looked := known[name]
+		if !looked && err == nil {
+			info, gone := os.Stat(name)
+			is = gone == nil && os.SameFile(own, info)
+			known[name] = is
+		}
+		return is
+	}
+}
 
 // RunsNamed lists those of the runs that are there, the newest first, as Runs does.
 func (s *State) RunsNamed(ids ...belay.RunID) (sums []Summary, err error) {

@@ -227,9 +227,14 @@ func end(c Tx, id belay.RunID) error {
 	return c.Run("UPDATE sessions SET state = 'ended', ended = ? WHERE run = ?", time.Now(), id)
 }
 
-// Leave ends a session and frees its slot.
-func (led *Ledger) Leave(id belay.RunID) error {
+// Leave ends a session and frees its slot. One that is over keeps its end, unless its run
+// was driven since: whoever only opens a run to write something down did not make it longer.
+func (led *Ledger) Leave(id belay.RunID, driven bool) error {
 	return led.Store.Note("leave session", func(c Tx) error {
+		own, err := member(c, "run = ?", id.Root())
+		if err != nil || own == nil || !own.Alive && !driven {
+			return err
+		}
 		return end(c, id.Root())
 	})
 }

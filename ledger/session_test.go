@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/ledger"
@@ -169,13 +170,37 @@ func TestSlotsAreFreedByProof(t *testing.T) {
 	if _, limit := kid(3); limit == nil {
 		t.Fatal("one death freed two slots")
 	}
-	must(t, led.Leave("kid1"))
+	must(t, led.Leave("kid1", true))
 	if _, limit := kid(3); limit != nil {
 		t.Fatalf("after one left: %v", limit)
 	}
 	// Another tree has slots of its own.
 	if _, limit := enterAs(t, led, ledger.Claim{Run: "other", Driver: someone(99)}); limit != nil {
 		t.Fatal(limit)
+	}
+}
+
+// What is written down in a run that is over does not make it longer.
+func TestASessionEndsOnce(t *testing.T) {
+	led, _ := treeState(t)
+	admitted(t, led, ledger.Claim{Run: "r", Driver: someone(1)})
+	ended := func() time.Time {
+		members, err := led.Tree("r")
+		must(t, err)
+		return members[0].Ended
+	}
+	must(t, led.Leave("r", false))
+	first := ended()
+	if first.IsZero() {
+		t.Fatal("a session that was left goes on")
+	}
+	must(t, led.Leave("r", false))
+	if again := ended(); !again.Equal(first) {
+		t.Errorf("it ended at %v, and then at %v", first, again)
+	}
+	must(t, led.Leave("r", true))
+	if later := ended(); !later.After(first) {
+		t.Errorf("driven again, it ended at %v as before", later)
 	}
 }
 
@@ -187,7 +212,7 @@ func TestTree(t *testing.T) {
 	admitted(t, led, ledger.Claim{Run: "gone", Driver: someone(3), Ancestors: []proc.Identity{someone(1)}})
 	admitted(t, led, ledger.Claim{Run: "other", Driver: someone(4)})
 	dead[2] = true
-	must(t, led.Leave("gone"))
+	must(t, led.Leave("gone", true))
 	show := func(id belay.RunID) string {
 		members, err := led.Tree(id)
 		must(t, err)

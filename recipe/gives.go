@@ -20,6 +20,9 @@ func (q *Readers) gives(r *Recipe, names map[string]bool, seen map[*Recipe]bool)
 	seen[r] = true
 	for i := range r.Steps {
 		s := &r.Steps[i]
+		if s.Finally { // what it gives reaches nobody behind it
+			continue
+		}
 		for _, name := range append(s.sets(), s.Failed) {
 			if name != "" {
 				names[name] = true

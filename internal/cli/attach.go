@@ -56,7 +56,11 @@ func (a *app) attach(ctx context.Context, s *runView) error {
 		return exit.New(exit.Held, "attach", fmt.Errorf("nobody drives run %s any more", root), fmt.Sprintf("continue it with %s resume %s", a.name(), root))
 	}
 	acc := s.Account(root, s.facts(time.Now()))
-	a.out.lines(a.oursIn(tui.Summary(acc, s.Tree, *live.Rest, a.name(), a.saidOf(screen))))
+	var g *given // a task tells what came of it in its own words
+	if acc.Task == nil {
+		g = gave(s.Tree, root, s.view.ReadBlob, "")
+	}
+	a.lastLines(a.oursIn(tui.Summary(acc, s.Tree, *live.Rest, a.name(), a.saidOf(screen))), g, root, live.Rest.Status)
 	if live.Rest.Code != exit.OK {
 		return quietly(live.Rest.Code)
 	}

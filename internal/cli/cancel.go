@@ -116,9 +116,8 @@ func (a *app) endBelow(ctx context.Context, ws *workshop, id belay.RunID, kind e
 
 // endOne cancels or stops one run, and no other.
 func (a *app) endOne(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, asJSON bool, tell func(requestLine, string)) error {
-	if id != id.Root() {
-		return exit.New(exit.Invalid, string(kind), fmt.Errorf("%s is a part of run %s", id, id.Root()),
-			fmt.Sprintf("%s the whole with %s %s %s", kind, a.name(), kind, id.Root()))
+	if err := a.wholeRun(ws.state, string(kind), id); err != nil {
+		return err
 	}
 	req := event.Request{Run: id, By: engine.Person(), Ask: kind, Why: why}
 	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req, tell) })

@@ -111,6 +111,12 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	if err := a.person(ws.state, "clear", about); err != nil {
 		return err
 	}
+	if req.What == event.CountInbox && (m.status == belay.Achieved || m.status == belay.Aborted) {
+		l := lineOfRequest(req)
+		l.Status = m.status
+		a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s: it is not in the inbox, and nothing was cleared", req.Run, m.status))
+		return nil
+	}
 	h, err := a.grant(ctx, ws, req, asJSON)
 	if err != nil {
 		return err
@@ -144,6 +150,7 @@ type clearing struct {
 	below    []belay.RunID // runs below it that have the same counted
 	services []string      // that the run's agents call and of which something is counted
 	final    bool          // the run cannot go on any more
+	status   belay.Status  // of the whole run
 }
 
 // meant finds the run and the step that are meant, and what else belongs to it.
@@ -153,7 +160,8 @@ func (a *app) meant(ws *workshop, arg string, req event.Request) (m clearing, er
 		return m, err
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	m.final = s.Tree.Status() == belay.Aborted
+	m.status = s.Tree.Status()
+	m.final = m.status == belay.Aborted
 	m.req, m.services, err = aimed(ws, s, req)
 	if err == nil && req.What == event.CountAttempts && req.Step == "" {
 		m.below = s.Tree.Counted(m.req.Run)

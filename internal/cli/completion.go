@@ -95,7 +95,7 @@ func (a *app) completeStep(cmd *cobra.Command, args []string, begun string) ([]s
 	shown := s.shownPaths(steps)
 	for i, p := range steps {
 		if path := cmp.Or(shown[i], s.pathOf(p)); path != "" {
-			ids = append(ids, string(path)+"\t"+string(p.Phase))
+			ids = append(ids, string(path)+"\t"+s.phaseOf(p))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

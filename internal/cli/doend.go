@@ -65,7 +65,7 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if t.Planned && res.Status == belay.Achieved {
 		a.out.lines(plannedLines(o))
 		if !a.quiet {
-			a.out.line("next: %s", tui.Next(acc, a.name()))
+			a.out.line("next: %s", tui.Next(acc, tui.NewNames(o.Tree), a.name()))
 			a.out.line("run %s %s: nothing was carried out", o.ID, story.StatusWord(res.Status, true))
 		}
 		return

@@ -312,11 +312,17 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	lines := withReceipt(a.oursIn(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen))), a.name(), o.ID)
+	a.lastLines(a.oursIn(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen))), a.gave, o.ID, res.Status)
+}
+
+// lastLines prints the summary of a run with what it gave and its receipt: how it stands is
+// the last line.
+func (a *app) lastLines(lines []string, g *given, id belay.RunID, status belay.Status) {
+	lines = withReceipt(lines, a.name(), id)
 	last := len(lines) - 2 // the receipt, and the verdict
 	a.out.lines(lines[:last])
-	if a.gave != nil && tellsOutputs(res.Status) {
-		a.out.lines(a.gave.lines(a.name()))
+	if g != nil && tellsOutputs(status) {
+		a.out.lines(g.lines(a.name()))
 	}
 	a.out.lines(lines[last:])
 }

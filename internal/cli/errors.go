@@ -127,7 +127,7 @@ func widthOf(w io.Writer) int {
 type answer struct {
 	w      io.Writer
 	err    error
-	closed bool // it was closed before this process began
+	closed bool // nobody reads: it was closed before this process began, or the reader of an act hung up
 	acts   bool // what the command did is its answer: nobody has to read a word of it
 }
 
@@ -142,7 +142,11 @@ func (a *answer) Write(p []byte) (int, error) {
 		return 0, a.err
 	}
 	n, err := a.w.Write(p)
-	if err != nil {
+	switch {
+	case a.acts && errors.Is(err, syscall.EPIPE): // the reader wants no more, and the code tells what was done
+		a.closed = true
+		return len(p), nil
+	case err != nil:
 		a.err = err
 	}
 	return n, err
@@ -169,14 +173,18 @@ func closedBefore(w io.Writer) bool {
 
 // acts tells the commands that do something: their exit code says that it is done,
 // whoever reads what they print. All others only answer a question, and so do those
-// that are asked for lines of JSON.
+// that are asked for lines of JSON, for an output, or for the id of a run that nobody knows yet.
 func acts(cmd *cobra.Command) bool {
+	changed := func(flag string) bool { f := cmd.Flags().Lookup(flag); return f != nil && f.Changed }
 	if asked, err := cmd.Flags().GetBool("json"); err == nil && asked {
 		return false
 	}
 	if cmd.Name() == "export" {
 		to, err := cmd.Flags().GetString("output")
 		return err == nil && to != "-"
+	}
+	if changed("output") || changed("detach") && !changed("id") {
+		return false
 	}
 	return cmd.Hidden || slices.Contains([]string{
 		"do", "run", "resume", "rerun", "watch", "rehearse", "demo", "at", "stop", "cancel", "pause", "answer", "approve", "reject",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,12 +111,14 @@ func (a *app) pack(st *journal.State, arg string, w io.Writer) (m archive.Manife
 	id, err := runID(st, arg)
 	var lies *journal.ReadOnly
 	if errors.As(err, &lies) {
-		return copyArchive(st, arg, w)
+		return a.copyArchive(st, arg, w)
+	}
+	if err == nil {
+		err = a.wholeRun(st, "export", id)
 	}
 	if err != nil {
 		return m, err
 	}
-	id = id.Root()
 	v, err := st.View(id)
 	if err != nil {
 		return m, st.Unread(id, err)
@@ -127,10 +130,17 @@ func (a *app) pack(st *journal.State, arg string, w io.Writer) (m archive.Manife
 	return st.Export(w, v, m)
 }
 
-func copyArchive(st *journal.State, arg string, w io.Writer) (m archive.Manifest, err error) {
+func (a *app) copyArchive(st *journal.State, arg string, w io.Writer) (m archive.Manifest, err error) {
 	lies, err := st.FindArchived(arg)
 	if err != nil {
 		return m, err
+	}
+	if strings.Contains(arg, "/") {
+		s, err := tellArchived(st, arg, false)
+		if err != nil {
+			return m, err
+		}
+		return m, errors.Join(a.onlyWhole("export", s.id), s.close())
 	}
 	f, err := os.Open(lies.Path)
 	if err != nil {

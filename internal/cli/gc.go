@@ -117,7 +117,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 	}
 	list := append(append(halfRemoved(st, remains), emptyRuns(st, empties)...), a.leftovers(ctx, st, sums, o.ignored)...)
 	if o.run != "" {
-		if list, err = leftBy(st, list, o.run); err != nil {
+		if list, err = a.leftBy(st, list, o.run); err != nil {
 			return err
 		}
 	}
@@ -145,14 +145,19 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 }
 
 // leftBy are the things of one run. It may be one that is in the archive, or gone.
-func leftBy(st *journal.State, list []leftover, arg string) ([]leftover, error) {
+func (a *app) leftBy(st *journal.State, list []leftover, arg string) ([]leftover, error) {
 	id, err := runID(st, arg)
-	if err != nil {
+	switch {
+	case err != nil:
 		id = belay.RunID(arg)
+	default:
+		if err := a.wholeRun(st, "gc", id); err != nil {
+			return nil, err
+		}
 	}
-	list = slices.DeleteFunc(list, func(l leftover) bool { return l.Run.Root() != id.Root() })
+	list = slices.DeleteFunc(list, func(l leftover) bool { return l.Run.Root() != id })
 	var lies *journal.ReadOnly
-	if len(list) > 0 || errors.As(err, &lies) {
+	if len(list) > 0 || errors.As(err, &lies) && id == id.Root() {
 		err = nil
 	}
 	return list, err

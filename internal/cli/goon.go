@@ -104,6 +104,9 @@ func (a *app) rerun(ctx context.Context, cmd *cobra.Command, arg string, p belay
 		return err
 	}
 	id, err := runID(ws.state, arg)
+	if err == nil {
+		err = hasPart(ws.state, id)
+	}
 	if err != nil {
 		return err
 	}

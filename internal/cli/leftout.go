@@ -59,6 +59,47 @@ func (a *app) isRun(word string) (is, may bool) {
 	return err == nil && (string(id) == word || strings.HasPrefix(word, "last")), !errors.As(err, &unknown)
 }
 
+// namesStep tells whether the only word of a command may name a step of the newest run.
+func namesStep(cmd *cobra.Command) bool {
+	whole := func(flag string) bool { f := cmd.Flags().Lookup(flag); return f != nil && f.Changed }
+	return (cmd.Name() == "logs" || cmd.Name() == "show") && !whole("output") && !whole("records")
+}
+
+// stepAlone puts the newest run of this directory before a word that names no run, but a
+// step of that one.
+func (a *app) stepAlone(word string) ([]string, error) {
+	given := []string{word}
+	st, err := a.openState()
+	if err != nil {
+		return given, nil //nolint:nilerr // what is wrong is said where the run is read
+	}
+	defer func() { _ = st.Close() }() // read only: nothing to lose
+	_, none := runID(st, word)
+	var unknown *journal.Unknown
+	var several *journal.Ambiguous
+	if !errors.As(none, &unknown) && !errors.As(none, &several) {
+		return given, nil // it is a run, or the command says what is wrong with the name
+	}
+	id, err := lastRun(st, "", "")
+	if err != nil {
+		return given, nil //nolint:nilerr // there is no run here: the word was meant as one
+	}
+	s, err := tell(st, string(id))
+	if err != nil {
+		return given, nil //nolint:nilerr // it cannot be read: the word is taken as a run
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	switch _, err := s.part(belay.Path(word)); {
+	case err == nil:
+		a.say("run %s of recipe %s, the newest of this directory", id, s.Tree.Started().Name)
+		return []string{string(id), word}, nil
+	case several != nil:
+		return given, nil
+	}
+	return nil, exit.New(exit.Invalid, "find run", fmt.Errorf("no run %q, and run %s, the newest of this directory, has no such step", word, id),
+		fmt.Sprintf("list the runs with %s runs; a step stands behind its run, as in %s logs last %s", a.name(), a.name(), story.Quote(word)))
+}
+
 // isStep tells whether the first word of an answer is a step and not a run: no run is
 // called so, and a step of this name is asked about or no run begins so.
 func (a *app) isStep(word string) bool {
@@ -172,9 +213,9 @@ func (a *app) askedHere() (list []story.Asked, dir string, err error) {
 		return nil, "", err
 	}
 	open, err := st.OpenRuns(belay.Held, belay.Running, belay.Parked, belay.Paused, belay.Stopped)
-	looked := 0
+	looked, in := 0, journal.InDir(dir)
 	for _, sum := range open {
-		if sum.Dir != dir || sum.Gone || looked == askedRuns {
+		if sum.Gone || !in(sum.Dir) || looked == askedRuns {
 			continue
 		}
 		looked++

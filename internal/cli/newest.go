@@ -71,6 +71,11 @@ func (a *app) runByDefault(root *cobra.Command) {
 					return err
 				}
 				given = append([]string{string(id)}, given...)
+			case len(given) == 1 && namesStep(cmd):
+				var err error
+				if given, err = a.stepAlone(given[0]); err != nil {
+					return err
+				}
 			}
 			return run(cmd, given)
 		}
@@ -89,7 +94,8 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 	if err != nil {
 		return "", err
 	}
-	here := func(s journal.Summary) bool { return s.Dir == dir && !s.Gone }
+	in := journal.InDir(dir)
+	here := func(s journal.Summary) bool { return !s.Gone && in(s.Dir) }
 	if row.open {
 		open, err := ws.state.OpenRuns(row.of...)
 		if err != nil {

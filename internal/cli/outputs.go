@@ -27,7 +27,7 @@ const (
 
 // outputFlag asks for one output of a run instead of the words about it.
 func outputFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "output", "", "print the value of this output of a step as it is, and nothing else on stdout")
+	cmd.Flags().StringVar(name, "output", "", "print the value of this output of a step as it is (with a newline at its end), and nothing else on stdout")
 }
 
 // onlyOutput refuses what cannot go together with --output.

@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
-	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
@@ -43,9 +42,8 @@ func (a *app) pause(ctx context.Context, arg, why string, asJSON bool) (err erro
 	if err := a.person(ws.state, "pause", id); err != nil {
 		return err
 	}
-	if id != id.Root() {
-		return exit.New(exit.Invalid, "pause", fmt.Errorf("%s is a part of run %s", id, id.Root()),
-			fmt.Sprintf("pause the whole with %s pause %s", a.name(), id.Root()))
+	if err := a.wholeRun(ws.state, "pause", id); err != nil {
+		return err
 	}
 	req := event.Request{Run: id, By: engine.Person(), Ask: event.RequestPause, Why: why}
 	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.pauseFree(ws, o, req, asJSON) })

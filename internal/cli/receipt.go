@@ -74,7 +74,8 @@ func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
 func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt {
 	f := seenNow(ctx, program, s.view.ReadBlob)
 	f.Alive, f.Beat, f.Work, f.Together = s.alive(), s.view.Beat().At, s.work, s.together
-	f.Named = tui.NewNames(s.Tree).From(s.id)
+	names := tui.NewNames(s.Tree)
+	f.Named, f.Typed = names.From(s.id), names.Typed
 	if s.lies == nil && s.state != nil {
 		f.Plan = planIn(s.state.Folder(s.id.Root()))
 	}
@@ -136,7 +137,8 @@ func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open
 func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open, told *story.Story) error {
 	f := seenNow(ctx, a.name(), o.Blob)
 	f.Plan = planIn(st.Folder(o.ID))
-	f.Alive, f.Together, f.Named = true, together(st, o.ID), tui.NewNames(told.Tree).From(o.ID)
+	names := tui.NewNames(told.Tree)
+	f.Alive, f.Together, f.Named, f.Typed = true, together(st, o.ID), names.From(o.ID), names.Typed
 	r := receipt.Of(told, o.ID, f)
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -65,6 +65,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	id, err := runID(ws.state, arg)
+	if err == nil {
+		err = hasPart(ws.state, id)
+	}
 	if err != nil {
 		return err
 	}
@@ -175,7 +178,7 @@ func (a *app) refusal(ws *workshop, o *engine.Open, r story.Resumption) error {
 		if status == belay.Stalemate {
 			a.stuck(o.Tree, status)
 		}
-		next := cmp.Or(tui.Next(a.account(ws.state, o, story.New(o.Tree)), a.name()), "start a new run")
+		next := cmp.Or(tui.Next(a.account(ws.state, o, story.New(o.Tree)), tui.NewNames(o.Tree), a.name()), "start a new run")
 		cure := "change what it works on, then " + next + "; a changed recipe or --set needs a new run"
 		if r.Seen {
 			cure = "change something there, then " + story.Resume(o.ID).Text(a.name()) + "; or, when something else is different, " + next

@@ -46,8 +46,10 @@ func (a *app) rm(ctx context.Context, arg string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	id = id.Root()
 	if err := a.person(st, "rm", id); err != nil {
+		return err
+	}
+	if err := a.wholeRun(st, "rm", id); err != nil {
 		return err
 	}
 	old, err := a.endedRun(ctx, st, id)

@@ -20,6 +20,7 @@ type runFilter struct {
 	status []string // how they stand, or ended
 	recipe string
 	dir    string
+	in     func(dir string) bool // tells whether a run is in it; nil = all are
 }
 
 // statusWords are what --status takes.
@@ -51,7 +52,7 @@ func (f *runFilter) check() error {
 		return nil
 	}
 	abs, err := filepath.Abs(f.dir) // it may be gone: its runs are still there
-	f.dir = abs
+	f.dir, f.in = abs, journal.InDir(abs)
 	return err
 }
 
@@ -63,7 +64,7 @@ func (f runFilter) narrows() bool { return len(f.status) > 0 || f.recipe != "" |
 
 // fits tells whether a run is listed, by what does not change.
 func (f runFilter) fits(sum journal.Summary) bool {
-	return (f.recipe == "" || f.recipe == sum.Name) && (f.dir == "" || f.dir == sum.Dir)
+	return (f.recipe == "" || f.recipe == sum.Name) && (f.in == nil || f.in(sum.Dir))
 }
 
 // stands tells whether a run is listed, by how it stands.

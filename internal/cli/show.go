@@ -117,8 +117,10 @@ func (a *app) showRun(s *runView) {
 	about := names.From(s.id)
 	for _, p := range s.steps() {
 		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p), s.Sum(p.At()))
-		if res := s.Tree.Run(p.Run).Result(); row[1] == notFinished && res != nil && res.Status == belay.Aborted {
-			row[1], row[len(row)-1] = "cancelled", story.EndedBy(p.Verdict)
+		if was := row[1]; was == notFinished {
+			if row[1] = s.phaseOf(p); row[1] != was {
+				row[len(row)-1] = story.EndedBy(p.Verdict)
+			}
 		}
 		if t, ok := s.takenFor(p); ok {
 			row[len(row)-1] = readable.Cut(readable.Clean(t.words()), resultWidth)
@@ -135,6 +137,31 @@ func (a *app) showRun(s *runView) {
 		a.out.lines(list)
 	}
 }
+
+// phaseOf is how a step stands, in the words of the table of steps.
+func (s *runView) phaseOf(p story.Placed) string {
+	word := phaseText(p, s.Over(p.Run))
+	if res := s.Tree.Run(p.Run).Result(); word == notFinished && res != nil && res.Status == belay.Aborted {
+		return cancelled
+	}
+	return word
+}
+
+// phaseText is how a step of a run stands that is over or not, however that ended.
+func phaseText(p story.Placed, over bool) string {
+	switch {
+	case !over || p.Phase != flow.Waiting: // of a run that is over nothing waits
+		return strings.ReplaceAll(story.PhaseWord(p.StepView), "_", " ")
+	case p.Attempt == 0:
+		return "not reached"
+	case p.Main != nil && p.Main.KilledBy == fault.KilledCancel:
+		return cancelled
+	}
+	return notFinished
+}
+
+// cancelled is how a step stands that ran when a person ended its run.
+const cancelled = "cancelled"
 
 // notFinished is how a step stands that ran when its run ended.
 const notFinished = "not finished"
@@ -172,18 +199,8 @@ func stepRow(p story.Placed, name string, over bool, agent string, sum story.Sum
 	if p.Phase == flow.Running && agent != "" {
 		result = "agent " + agent + " works"
 	}
-	phase := strings.ReplaceAll(story.PhaseWord(p.StepView), "_", " ")
-	switch {
-	case !over || p.Phase != flow.Waiting: // of a run that is over nothing waits
-	case p.Attempt == 0:
-		phase = "not reached"
-	case p.Main != nil && p.Main.KilledBy == fault.KilledCancel:
-		phase = "cancelled"
-	default:
-		phase = notFinished
-	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + name, phase, attempts, stepTook(p, sum), readable.Cut(readable.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + name, phaseText(p, over), attempts, stepTook(p, sum), readable.Cut(readable.Clean(result), resultWidth),
 	}
 }
 

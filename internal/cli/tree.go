@@ -45,7 +45,10 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 	defer closing(&err, "close state", st.Close)
 	var id belay.RunID
 	if len(args) > 0 {
-		if id, err = runID(st, args[0]); err != nil {
+		if id, err = runID(st, args[0]); err == nil {
+			err = hasPart(st, id)
+		}
+		if err != nil {
 			return err
 		}
 	}

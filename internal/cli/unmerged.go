@@ -40,7 +40,7 @@ func (a *app) nextLines(s *runView, acc *story.Account) (lines []string) {
 	if fix := tui.FixLine(acc); fix != "" {
 		lines = append(lines, fix)
 	}
-	if next := tui.Next(acc, a.name()); next != "" {
+	if next := tui.Next(acc, tui.NewNames(s.Tree), a.name()); next != "" {
 		return append(lines, "next: "+next)
 	}
 	for _, line := range s.unmerged(a.ctx, acc) {

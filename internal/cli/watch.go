@@ -122,6 +122,9 @@ func (a *app) watch(ctx context.Context, cmd *cobra.Command, args []string, o wa
 	}
 	for _, arg := range args {
 		id, err := runID(ws.state, arg)
+		if err == nil {
+			err = hasPart(ws.state, id)
+		}
 		if err != nil {
 			return err
 		}

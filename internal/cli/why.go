@@ -107,8 +107,9 @@ type whyFacts struct {
 	Waits        []waiting           `json:"waits"`
 	Next         whyNext             `json:"next"`
 
-	refused *story.Review // of its plan
-	plan    string        // the file with that
+	typed   func(story.Command) string // a command as it is typed
+	refused *story.Review              // of its plan
+	plan    string                     // the file with that
 
 	belay string // how the program is called
 	ids   bool   // the page has the names of kinds, classes and rules, too
@@ -152,7 +153,9 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 		w.parked = s.parkedFor(p, now)
 	}
 	w.disk = acc.Disk
-	named := tui.NewNames(s.Tree).From(s.id)
+	names := tui.NewNames(s.Tree)
+	named := names.From(s.id)
+	w.typed = func(c story.Command) string { return names.Typed(c).Text(name) }
 	w.named = func(text string) string { return named("", text) }
 	w.unproven = unproven(acc.Steps)
 	w.fixIn, w.fixAt, w.unmerged = acc.FixIn, acc.FixAt, s.unmerged(ctx, acc)

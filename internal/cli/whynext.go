@@ -129,7 +129,7 @@ func (w *whyFacts) next(n story.Next) whyNext {
 		next.Commands = append(next.Commands, gitAt(w.Work.Dir)+" log -p "+story.Quote(branch))
 	}
 	for _, c := range n.Commands {
-		next.Commands = append(next.Commands, c.Text(w.belay))
+		next.Commands = append(next.Commands, w.typed(c))
 	}
 	return next
 }

@@ -157,9 +157,9 @@ func (w *whyFacts) failurePart(p *page) {
 	if len(f.Output) > 0 {
 		p.text("  ", "the last lines of "+printedBy(f.Printed)+":")
 		p.quoted(f.Output)
-		p.whole(fmt.Sprintf("  all of it: %s logs %s %s", w.belay, f.Run, f.Step))
+		p.whole("  all of it: " + w.typed(story.Logs(story.Place{Run: f.Run, Path: belay.Path(f.Step)})))
 	} else if f.Step != "" {
-		p.whole(fmt.Sprintf("  more: %s show %s %s", w.belay, f.Run, f.Step))
+		p.whole("  more: " + w.typed(story.Show(story.Place{Run: f.Run, Path: belay.Path(f.Step)})))
 	}
 }
 

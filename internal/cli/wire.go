@@ -244,6 +244,32 @@ func lastRun(st *journal.State, before, child string) (belay.RunID, error) {
 	return sums[n].ID + belay.RunID(child), nil
 }
 
+// hasPart checks that a run has the part that was named: what is done for a name that
+// means nothing is done to something else.
+func hasPart(st *journal.State, id belay.RunID) error {
+	if id == id.Root() {
+		return nil
+	}
+	s, err := tell(st, string(id))
+	if err != nil {
+		return err
+	}
+	return s.close()
+}
+
+// wholeRun refuses a part of a run for a command that takes whole runs only.
+func (a *app) wholeRun(st *journal.State, act string, id belay.RunID) error {
+	if err := hasPart(st, id); err != nil || id == id.Root() {
+		return err
+	}
+	return a.onlyWhole(act, id)
+}
+
+func (a *app) onlyWhole(act string, id belay.RunID) error {
+	return exit.New(exit.Invalid, act, fmt.Errorf("%s is a part of run %s", id, id.Root()),
+		fmt.Sprintf("%s the whole with %s %s %s", act, a.name(), act, id.Root()))
+}
+
 // inRun checks that a run of a tree is there.
 func inRun(known bool, id belay.RunID) error {
 	if known {

@@ -247,6 +247,9 @@ func (m *maker) goOn() []Command {
 		return list
 	}
 	for _, c := range m.acc.Next.Commands {
+		if m.Typed != nil {
+			c = m.Typed(c)
+		}
 		list = append(list, Command{string(m.acc.Next.Advice), c.Text(m.Program)})
 	}
 	return list

@@ -23,12 +23,13 @@ const Format = 1
 // Facts is what the records do not know.
 type Facts struct {
 	story.Facts
-	Named    func(step, text string) string // gives items their values in a text about a step, for people; nil = as on record
-	Program  string                         // how belay is called
-	Together story.Together                 // what the runs used that belong together
-	Lies     bool                           // in an archive: it can only be looked at
-	Top      func(dir string) string        // of the working tree that a directory is in
-	There    func(dir string) bool          // a directory is there
+	Typed    func(story.Command) story.Command // a command about an item as people type it; nil = as on record
+	Named    func(step, text string) string    // gives items their values in a text about a step, for people; nil = as on record
+	Program  string                            // how belay is called
+	Together story.Together                    // what the runs used that belong together
+	Lies     bool                              // in an archive: it can only be looked at
+	Top      func(dir string) string           // of the working tree that a directory is in
+	There    func(dir string) bool             // a directory is there
 
 	State   func(dir string) belay.TreeState                          // of a working tree, now
 	Commit  func(dir, name string) string                             // the commit that a name stands for; "" = none

@@ -178,6 +178,45 @@ func (n *Names) named(in, beside belay.RunID, bare, after string) (story.Place, 
 	return at, ok
 }
 
+// Typed is a command that looks at a step as people type it: an item by its value, where
+// that means this item and no other step.
+func (n *Names) Typed(c story.Command) story.Command {
+	if len(c) != 3 || c[0] != "logs" && c[0] != "show" {
+		return c
+	}
+	at := story.Place{Run: belay.RunID(c[1]), Path: belay.Path(c[2])}
+	root := at.Run.Root()
+	name := n.Of(at)
+	if n.tree == nil || n.Own(at) == string(at.Path) || !n.means(root, name, at) {
+		return c
+	}
+	return story.Command{c[0], string(root), story.Quote(name)}
+}
+
+// means tells whether a name means an item: the run of each list around it is the last
+// one, no step has the name on record, and no other item has it for its value.
+func (n *Names) means(root belay.RunID, name string, at story.Place) bool {
+	for run := at.Run; run != root; {
+		up, ok := run.Parent()
+		around := story.Place{Run: up.Run, Path: up.Path}
+		if v, found := n.step(around); !ok || !found || v.Child != run {
+			return false
+		}
+		run = up.Run
+	}
+	if _, taken := n.placeOf(root, name); taken {
+		return false
+	}
+	for _, run := range n.tree.Runs() {
+		for _, own := range n.itemsOf(run) {
+			if own == name {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // step is a step by its name on record.
 func (n *Names) step(at story.Place) (flow.StepView, bool) {
 	st := n.tree.Run(at.Run)

@@ -153,7 +153,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 	if fix := FixLine(acc); fix != "" {
 		lines = append(lines, fix)
 	}
-	if next := Next(acc, belayCmd); next != "" {
+	if next := Next(acc, names, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
 	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(res.Status), t))
@@ -230,7 +230,7 @@ func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
 
 // mend says to look at a failure first, to do something about it, and only then to go on:
 // what was not mended fails again.
-func mend(acc *story.Account, typed []string, belayCmd string) string {
+func mend(acc *story.Account, names *Names, typed []string, belayCmd string) string {
 	const then = ", then "
 	do, about := "fix the cause"+then, ""
 	if a := acc.Next.Advice; a == story.LookHollow || a == story.ClearHollow {
@@ -244,19 +244,19 @@ func mend(acc *story.Account, typed []string, belayCmd string) string {
 	if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
 		return do + strings.Join(typed, then) + about
 	}
-	shown := story.Show(c.At()).Text(belayCmd)
+	shown := names.Typed(story.Show(c.At())).Text(belayCmd)
 	look := shown
 	if c.Printed != nil && strings.TrimSpace(c.Printed.Said()) != "" {
-		look = story.Logs(c.At()).Text(belayCmd)
+		look = names.Typed(story.Logs(c.At())).Text(belayCmd)
 	}
 	return "look at " + look + ", " + do + strings.TrimPrefix(strings.Join(typed, then), shown+then) + about
 }
 
 // Next is what a person may type now, in a line; "" when there is nothing left to do.
-func Next(acc *story.Account, belayCmd string) string {
+func Next(acc *story.Account, names *Names, belayCmd string) string {
 	var typed []string
 	for _, c := range acc.Next.Commands {
-		typed = append(typed, c.Text(belayCmd))
+		typed = append(typed, names.Typed(c).Text(belayCmd))
 	}
 	const or, then = ", or ", ", then "
 	show := story.Command{"show", string(acc.Run)}.Text(belayCmd)
@@ -264,7 +264,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	case story.GoOn, story.WaitWatch, story.WakeIt, story.Adopt:
 		return show + or + typed[0]
 	case story.Mend, story.MendClear, story.LookHollow, story.ClearHollow:
-		return mend(acc, typed, belayCmd)
+		return mend(acc, names, typed, belayCmd)
 	case story.EditPlan:
 		return "edit " + acc.Plan + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.FreeDisk:

@@ -62,7 +62,7 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, other
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
-	if next := Next(acc, belayCmd); next != "" {
+	if next := Next(acc, NewNames(tree), belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
 	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(acc.Wall), taskCount(t, starts)))
