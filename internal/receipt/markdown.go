@@ -148,9 +148,12 @@ func (r *Receipt) testsPart(p *page) {
 		on = fmt.Sprintf(" on a copy of %.12s", t.Commit)
 	}
 	p.line("")
-	if t.Passed {
+	switch {
+	case t.Passed && t.Before:
+		p.line("The test command of the repository exited 0%s. Its output counts no test, and before the work it counted some.", on)
+	case t.Passed:
 		p.line("The tests of the repository passed%s.", on)
-	} else {
+	default:
 		p.line("The tests of the repository did not pass%s: %s", on, p.plain(t.Why))
 	}
 	old := r.Task.OldTests
