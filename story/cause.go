@@ -155,3 +155,9 @@ func (s *Story) Questions(all []Placed, now time.Time) []Asked {
 	}
 	return list
 }
+
+// Unshown tells whether a run did not go well because a check of what an agent claimed shows
+// nothing.
+func (a *Account) Unshown() bool {
+	return a.Cause != nil && a.Cause.Failure != nil && a.Cause.Failure.Rule == belay.RuleUnshown
+}

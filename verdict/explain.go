@@ -162,6 +162,8 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		found.Level, found.Rule, found.Move = seen.level, seen.rule, found.Class.Row().First
 		if found.Class == belay.ClassHollow && (c.Expect == belay.ExpectAnswer || c.Expect == "") {
 			found.Rule = belay.RuleNoAnswer
+		} else if found.Class == belay.ClassHollow && Spoke(c.Check) && c.Check.Check != nil {
+			found.Rule = belay.RuleUnshown
 		}
 		return found, true
 	}

@@ -174,9 +174,9 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
-		return fmt.Sprintf("find out why the agent did nothing (%d times); then reset its count of attempts, say with --why what is different now (that goes on record), and resume", w.Failure.Same)
+		return fmt.Sprintf("find out why %s (%d times); then reset its count of attempts, say with --why what is different now (that goes on record), and resume", w.hollow(), w.Failure.Same)
 	case story.LookHollow:
-		return "find out why the agent did nothing, then resume; steps that are done are not run again"
+		return "find out why " + w.hollow() + ", then resume; steps that are done are not run again"
 	case story.ChangeFirst:
 		return "the next try would be the last one again: change what it works on, or say what is different now, then go on; " + sameRecipe
 	case story.RunAgain:
@@ -227,4 +227,12 @@ func (w *whyFacts) cure() string {
 		return row.Cure + then
 	}
 	return "fix the cause" + then + "; " + sameRecipe
+}
+
+// hollow is what is to be found out about an agent that claimed success.
+func (w *whyFacts) hollow() string {
+	if w.Failure != nil && w.Failure.Rule == belay.RuleUnshown {
+		return "its check shows nothing"
+	}
+	return "the agent did nothing"
 }

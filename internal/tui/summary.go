@@ -152,13 +152,16 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(res.Status), t))
+	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(acc, res.Status), t))
 }
 
 // gloss says what a status means whose word does not say it.
-func gloss(s belay.Status) string {
+func gloss(acc *story.Account, s belay.Status) string {
 	switch s {
 	case belay.Hollow:
+		if acc.Unshown() {
+			return " (success was claimed, and the check of it shows nothing)"
+		}
 		return " (success was claimed, and nothing was done)"
 	case belay.Held:
 		return " (it waits for a person)"
@@ -231,6 +234,9 @@ func mend(acc *story.Account, typed []string, belayCmd string) string {
 	do, about := "fix the cause"+then, ""
 	if a := acc.Next.Advice; a == story.LookHollow || a == story.ClearHollow {
 		do = "find out why the agent did nothing" + then
+		if acc.Unshown() {
+			do = "find out why its check shows nothing" + then
+		}
 	}
 	if a := acc.Next.Advice; a == story.MendClear || a == story.ClearHollow {
 		do += "allow new attempts: "
