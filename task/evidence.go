@@ -287,6 +287,9 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 	default:
 		v.Why = against
 	}
+	if v.Verdict == isUnproven && e.checks[c.ID] {
+		v.Rewritten = e.rewrote(c)
+	}
 	return v
 }
 
@@ -377,7 +380,7 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 // with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	before := e.before(c.ID)
-	scripts := slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
+	scripts := e.rewrote(c)
 	switch {
 	case !passed && e.whys[c.ID] != "":
 		return "", "its check failed: " + e.whys[c.ID]
@@ -403,6 +406,12 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "its check passed, as it did before the work", ""
 	}
 	return "", "its check passed before the work, too"
+}
+
+// rewrote are files that the check of a criterion runs, which passes only since the work changed
+// them; but for those that the criterion is about.
+func (e *evidence) rewrote(c Criterion) []string {
+	return slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
 }
 
 // beyond tells whether no further work could prove a criterion that is unproven.

@@ -41,6 +41,8 @@ type judged struct {
 	Why     string     `json:"why"`
 	Note    string     `json:"note,omitempty"`    // it is met, and its check names files of the work
 	Trusted bool       `json:"trusted,omitempty"` // it is met because the reflecting agent says so
+
+	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it runs
 }
 
 // metVerdict is the closed list of what becomes of a criterion.
@@ -90,7 +92,7 @@ func callCriteriaStatus() Function {
 			{"line", TypeText, true, "The status with what is missing, on one line."},
 			{"met", TypeNumber, true, "How many criteria are met."},
 			{"total", TypeNumber, true, "How many there are."},
-			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so."},
+			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so, and with `rewritten` where its check passes only since the work changed these files, which it runs: among the `files` of the criterion they would not count against it."},
 			{"missing", TypeList, true, "The ids of those that are not met."},
 			{"said", TypeText, true, "The status of the reflecting agent; empty where nobody can read it."},
 			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},

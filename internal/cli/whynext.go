@@ -192,7 +192,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.StartAgain:
 		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run"
 	case story.AddChecks:
-		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run with a check for each criterion, or with --trust-reflection"
+		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run where " + w.Task.of.ToProve() + ", or with --trust-reflection"
 	case story.MendClear:
 		return fmt.Sprintf("before resume, allow new attempts of the step, which failed %[2]d times in the same way: --why says what is different now, and is kept on record; %[1]s", w.cure(), w.Failure.Same)
 	case story.Mend:

@@ -466,7 +466,7 @@ func (r *Receipt) goOnWords() []Command {
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.CarriedOut: "look at the run that carries out this plan",
 		story.StartAgain: "a new run; no round of this one is left",
-		story.AddChecks:  "a new run with a check for each criterion; or --trust-reflection",
+		story.AddChecks:  "a new run where each criterion can be proven; or --trust-reflection",
 	}
 	var list []Command
 	for i, c := range r.GoOn {

@@ -279,9 +279,9 @@ func Next(acc *story.Account, belayCmd string) string {
 		return typed[0] + "   # a new run; no round of this one is left"
 	case story.AddChecks:
 		if !slices.Contains(acc.Next.Commands[0], "FILE") {
-			return typed[0] + "   # a new run, once each criterion in that file has a check; or --trust-reflection"
+			return typed[0] + "   # a new run, once in that file " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 		}
-		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
+		return typed[0] + "   # a new run, where in FILE " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst, story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork,
 		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.StartOver:
 		return acc.Next.Line(belayCmd)
