@@ -398,14 +398,13 @@ const fewest = 4
 // directory proves nothing: agents were to change none, and may have written it themselves.
 func (r runPlace) cited(ctx context.Context, args []string) error {
 	words, id := args[3], args[4]
-	if len([]rune(strings.Join(strings.Fields(words), ""))) < fewest {
-		words = ""
-	}
+	short := len([]rune(strings.Join(strings.Fields(words), ""))) < fewest
 	line, _ := strconv.Atoi(args[2]) // no number: it says nothing
 	holds, wrong, err := worktree.Cited(ctx, ".", args[0], args[1], line, words)
 	if err != nil {
 		return infra("look a citation up", err)
 	}
+	holds = holds && !short // it may be wrong, and proves nothing
 	same := true
 	if first, ok := r.firstLook(); ok && holds {
 		if same, err = first.HasSame(ctx, ".", args[1]); err != nil {
