@@ -40,10 +40,6 @@ const RuleSetup = "evidence.setup"
 // nothing.
 const RuleNoAnswer = "evidence.answer"
 
-// RuleUnshown marks an end without proof: Belay ran the tests or asked the forge, and they show
-// nothing. What was done is not known by that.
-const RuleUnshown = "evidence.check"
-
 // RuleDeclared marks a failure whose kind its recipe names: nobody looked for it.
 const RuleDeclared = "declared"
 

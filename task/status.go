@@ -237,7 +237,7 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	case !ran(o):
 		return
 	case passed(o) && len(files) > 0:
-		j.because("the test files that the work changed pass as they were before, too: %s", names)
+		j.because("the tests pass with these files as they were before the work, too: %s", names)
 		return
 	case passed(o):
 		return

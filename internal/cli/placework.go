@@ -321,9 +321,12 @@ func (r runPlace) judgeHere(ctx context.Context, from worktree.Begun, name, kind
 	var notes []string
 	l.Changed = strings.Join(seenHere(ctx, now.Since(was)), "\n")
 	if from.Top == "" {
-		first, _ := os.ReadFile(r.list("round-1")) // without one nothing is known to be gone
+		list, _ := os.ReadFile(r.list("round-1")) // without one nothing is known to be gone
+		first := worktree.ReadListing(list)
 		l.Gone = now.Gone(was)
-		if gone := now.Gone(worktree.ReadListing(first)); len(gone) > 0 && kind == development {
+		old := slices.DeleteFunc(now.Since(was), func(path string) bool { _, there := first[path]; return !there })
+		l.Old = strings.Join(seenHere(ctx, old), "\n")
+		if gone := now.Gone(first); len(gone) > 0 && kind == development {
 			notes = append(notes, fmt.Sprintf("warning: deleted in %s, which is in no git repository, so that Belay has no copy to bring back: %s", here(), named(gone)))
 		}
 	} else {

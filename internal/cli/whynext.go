@@ -7,6 +7,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/verdict"
 )
 
 // waiting is a question that a person has to answer.
@@ -231,7 +232,7 @@ func (w *whyFacts) cure() string {
 
 // hollow is what is to be found out about an agent that claimed success.
 func (w *whyFacts) hollow() string {
-	if w.Failure != nil && w.Failure.Rule == belay.RuleUnshown {
+	if w.Failure != nil && w.Failure.Rule == verdict.RuleUnshown {
 		return "its check shows nothing"
 	}
 	return "the agent did nothing"

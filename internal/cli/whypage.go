@@ -63,7 +63,7 @@ func (w *whyFacts) verdict() string {
 		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(belay.Plain(w.Reason), "a required step was left out"))
 	case belay.Hollow:
 		how := "nothing was done"
-		if w.Failure != nil && w.Failure.Rule == belay.RuleUnshown {
+		if w.Failure != nil && w.Failure.Rule == verdict.RuleUnshown {
 			how = "the check of it shows nothing"
 		}
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and %s", code, run, ended, how)
@@ -241,7 +241,7 @@ func (f *whyFailure) classified(ids bool) string {
 	switch {
 	case known == belay.ClassUnknown.Row().Words:
 		known = ""
-	case f.Rule == belay.RuleUnshown:
+	case f.Rule == verdict.RuleUnshown:
 		known = "nothing shows the work"
 	}
 	if !ids {

@@ -165,11 +165,11 @@ func (r *Receipt) testsPart(p *page) {
 		p.line("After write-tests, other steps changed %s. With it as it was written, %s", p.plain(strings.Join(old.Written, ", ")), how)
 	}
 	if old != nil && len(old.Files) > 0 {
-		how := "They pass as they were before, too."
+		how := "The tests pass with these as they were before, too."
 		if !old.Passed {
-			how = "As they were before, they do not pass: " + p.plain(old.Why)
+			how = "With these as they were before, the tests do not pass: " + p.plain(old.Why)
 		}
-		p.line("The work changed test files that were there: %s. %s", p.plain(strings.Join(old.Files, ", ")), how)
+		p.line("The work changed files of the tests: %s. %s", p.plain(strings.Join(old.Files, ", ")), how)
 	}
 }
 
