@@ -82,7 +82,7 @@ const (
 	Achieved    Status = "ACHIEVED"     // every required step done, on evidence that Belay saw
 	Failed      Status = "FAILED"       // a required step stayed failed
 	Partial     Status = "PARTIAL"      // a required step was left out, or nobody could check what an agent did about its failure
-	Hollow      Status = "HOLLOW"       // an agent claimed success, and nothing was done
+	Hollow      Status = "HOLLOW"       // an agent claimed success, and nothing was done, or nothing shows it
 	NotAchieved Status = "NOT_ACHIEVED" // its recipe says that nothing of the goal was reached
 	Stalemate   Status = "STALEMATE"    // rounds came to a standstill: the next would change nothing
 	Aborted     Status = "ABORTED"      // cancelled

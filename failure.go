@@ -13,7 +13,7 @@ const (
 	AgentTimeout   FailureKind = "agent_timeout"   // an agent passed its timeout
 	BashFailure    FailureKind = "bash_failure"    // a shell step, an agent or an approval did not end well, or a check did not
 	RecipeFailure  FailureKind = "recipe_failure"  // a nested recipe failed
-	HollowSuccess  FailureKind = "hollow_success"  // success was claimed, nothing was done
+	HollowSuccess  FailureKind = "hollow_success"  // success was claimed, and nothing was done, or nothing shows it
 	RecursionLimit FailureKind = "recursion_limit" // sessions or nesting are at their limit
 	Infrastructure FailureKind = "infrastructure"  // a tool, login, disk, network or memory is missing
 )

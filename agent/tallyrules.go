@@ -105,6 +105,9 @@ var summaries = []summary{
 	sumsTAP(" pass", `^(?:#|ℹ) pass +(?P<pass>\d{1,9})$`),
 	sumsTAP(" fail", `^(?:#|ℹ) fail +(?P<fail>\d{1,9})$`),
 	sumsTAP(" cancelled", `^(?:#|ℹ) cancelled +(?P<fail>\d{1,9})$`),
+	// scripts that sum up by hand, the whole line
+	sums(" passed", `^(?P<pass>\d{1,9}) (?:tests? )?passed(?:[,;] (?P<fail>\d{1,9}) (?:tests? )?failed)?(?:[,;] (?P<skip>\d{1,9}) (?:tests? )?skipped)?\.?$`),
+	sums(" passed", `^(?P<fail>\d{1,9}) (?:tests? )?failed[,;] (?P<pass>\d{1,9}) (?:tests? )?passed(?:[,;] (?P<skip>\d{1,9}) (?:tests? )?skipped)?\.?$`),
 	// perl
 	sumsTAP("Tests=", `^Files=\d+, Tests=(?P<pass>\d{1,9}),`),
 	says("Result: FAIL", `^Result: FAIL$`, saysBad),

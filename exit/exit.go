@@ -45,7 +45,7 @@ func Table() []Row {
 		{Stalemate, "STALEMATE: rounds came to a standstill, the next would change nothing"},
 		{Aborted, "aborted by the user (cancel)"},
 		{Partial, "PARTIAL: a required step was skipped by a person, or recovered with nothing that checks it"},
-		{Hollow, "HOLLOW: an agent claimed success, and nothing was done"},
+		{Hollow, "HOLLOW: an agent claimed success, and nothing was done, or nothing shows it"},
 		{Damaged, "the journal is damaged; nothing was overwritten"},
 		{Infra, "infrastructure: disk, tool, keeper, state directory"},
 		{Busy, "another process drives this run"},

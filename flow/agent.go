@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -217,6 +218,12 @@ func (s *State) Expected(p belay.Path) belay.Expect {
 func (s *State) AnswerAlone(p belay.Path) bool {
 	i, ok := s.index[p]
 	return ok && s.prog.Steps[i].Expect == string(belay.ExpectAnswer)
+}
+
+// WritesTests tells whether a step is for an agent that writes tests.
+func (s *State) WritesTests(p belay.Path) bool {
+	i, ok := s.index[p]
+	return ok && s.prog.Steps[i].Role == string(recovery.Tester)
 }
 
 // Expects is what step i must leave behind. Where it does not say, an answer is

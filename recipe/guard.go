@@ -171,7 +171,7 @@ func unwrapped(args []*syntax.Word) []*syntax.Word {
 func interpreted(lang language, rest []*syntax.Word) []string {
 	for i := 0; i < len(rest); i++ {
 		switch word := nameOf(rest[i]); {
-		case word == "" || path.IsAbs(word) || lang.takes(word) || lang.attached(word) || slices.Contains(lang.files, word):
+		case word == "" || path.IsAbs(word) || lang.takes(word) || lang.attached(word) || slices.Contains(lang.files, word) || slices.Contains(lang.looks, word):
 			return nil
 		case lang.skips(word):
 			i++

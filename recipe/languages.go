@@ -16,6 +16,7 @@ type language struct {
 	plain   []string // long ones
 	pairs   []string // options with two arguments
 	files   []string // options that name a file with the text
+	looks   []string // options with which a file is only read: its syntax is looked at
 	first   int      // which argument that is no option is the text; 0 = none
 	mixed   bool     // options may follow such arguments
 	stdin   bool     // without the text it reads standard input
@@ -32,15 +33,15 @@ const (
 // languages are all programs that are known to run a text or a file.
 var languages = []language{
 	{names: []string{"bash", "sh", "dash", "zsh", "ksh", "ash"}, runs: true,
-		letters: "c", valued: "oO", plain: []string{"--rcfile", "--init-file"}, stdin: true, shell: true,
+		letters: "c", valued: "oO", plain: []string{"--rcfile", "--init-file"}, looks: []string{"-n"}, stdin: true, shell: true,
 		cure: `hand it over as an argument: NAME -c '… "$1" …' _ VALUE`, fed: `hand it over as an argument: NAME -s -- VALUE <<'END', and read "$1"`},
 	{names: []string{"source", ".", "deno", "bun"}, runs: true},
 	{names: []string{"python", "pypy"}, runs: true, letters: "c", valued: "WX", files: []string{"-m"}, stdin: true,
 		cure: "hand it over as data: NAME -c '… sys.argv[1] …' VALUE", fed: "hand it over as data: NAME - VALUE <<'END', and read sys.argv[1]"},
 	{names: []string{"perl"}, runs: true, letters: "eE", stdin: true, cure: byEnvironment + "-e '… $ENV{V} …'"},
-	{names: []string{"ruby"}, runs: true, letters: "e", valued: "rI", stdin: true, cure: byEnvironment + `-e '… ENV["V"] …'`},
-	{names: []string{"node", "nodejs"}, runs: true, letters: "ep", long: []string{"--eval", "--print"}, valued: "r", stdin: true, cure: byEnvironment + "-e '… process.env.V …'"},
-	{names: []string{"php"}, runs: true, letters: "r", stdin: true, cure: byEnvironment + `-r '… getenv("V") …'`},
+	{names: []string{"ruby"}, runs: true, letters: "e", valued: "rI", looks: []string{"-c", "-wc"}, stdin: true, cure: byEnvironment + `-e '… ENV["V"] …'`},
+	{names: []string{"node", "nodejs"}, runs: true, letters: "ep", long: []string{"--eval", "--print"}, valued: "r", looks: []string{"-c", "--check"}, stdin: true, cure: byEnvironment + "-e '… process.env.V …'"},
+	{names: []string{"php"}, runs: true, letters: "r", looks: []string{"-l"}, stdin: true, cure: byEnvironment + `-r '… getenv("V") …'`},
 	{names: []string{"lua"}, runs: true, letters: "e", valued: "l", cure: byEnvironment + `-e '… os.getenv("V") …'`},
 
 	{names: []string{"su", "script", "flock", "runuser"}, letters: "c", long: []string{"--command"}, mixed: true, shell: true,

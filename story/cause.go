@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Cause is the failure at the bottom of all: the step that failed by itself, and
@@ -154,4 +155,10 @@ func (s *Story) Questions(all []Placed, now time.Time) []Asked {
 		}
 	}
 	return list
+}
+
+// Unshown tells whether a run did not go well because a check of what an agent claimed shows
+// nothing.
+func (a *Account) Unshown() bool {
+	return a.Cause != nil && a.Cause.Failure != nil && a.Cause.Failure.Rule == verdict.RuleUnshown
 }

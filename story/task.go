@@ -75,6 +75,8 @@ type TaskCriterion struct {
 	Trusted bool     `json:"trusted,omitempty"` // it is met because the reflecting agent says so
 	Exit    *int     `json:"exit,omitempty"`    // of its check; nil = it was not run
 	Printed string   `json:"printed,omitempty"` // the end of what its check printed
+
+	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it runs
 }
 
 // Met tells whether there is evidence for it.
@@ -374,7 +376,7 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 		c := &t.Criteria[i]
 		if at := slices.IndexFunc(j.Criteria, func(x TaskCriterion) bool { return x.ID == c.ID }); at >= 0 {
 			x := j.Criteria[at]
-			c.Verdict, c.Why, c.Note, c.Trusted = x.Verdict, x.Why, x.Note, x.Trusted
+			c.Verdict, c.Why, c.Note, c.Trusted, c.Rewritten = x.Verdict, x.Why, x.Note, x.Trusted, x.Rewritten
 		}
 		r.checked(c, round)
 	}

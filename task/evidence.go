@@ -23,6 +23,8 @@ type evidence struct {
 	old     []string        // of these, test files that were there before the work
 	added   []string        // and those that came with it
 	tests   bool
+	hollow  string              // why tests that passed show nothing
+	counts  map[string]bool     // checks whose output counts tests
 	cited   map[string]bool     // by the id of the criterion; "" = of none
 	commits map[string][]string // those of the citations that hold
 	touched map[string]bool     // a citation does not hold because its file was changed during the run
@@ -35,7 +37,8 @@ type evidence struct {
 type began struct {
 	ID     string `json:"id"`
 	Passed bool   `json:"passed"`
-	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
+	Always bool   `json:"always,omitempty"`  // it passes in an empty folder, too
+	Counts bool   `json:"counted,omitempty"` // its output counted tests
 }
 
 // readBegan reads how checks ended before the work; in later rounds the round before
@@ -58,7 +61,7 @@ func readBegan(in *inputs, checks map[string]bool) []began {
 	for _, x := range items {
 		o, _ := x.(map[string]any)
 		if id := first(o, "id"); id != "" && ran(o) {
-			list = append(list, began{ID: id, Passed: passed(o), Always: passed(o) && passed(o["always"])})
+			list = append(list, began{ID: id, Passed: passed(o), Always: passed(o) && passed(o["always"]), Counts: passed(o["counted"])})
 		}
 	}
 	return list
@@ -74,7 +77,10 @@ func (e *evidence) before(id string) (b began) {
 
 func readEvidence(in *inputs, criteria []Criterion) evidence {
 	e := evidence{cited: map[string]bool{}, commits: map[string][]string{}, touched: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
-	e.checks = checksOf(in.any("checks"), e.whys)
+	if e.hollow = uncounted(in); e.hollow != "" {
+		e.tests = false
+	}
+	e.checks, e.counts = checksOf(in.any("checks"), e.whys), counting(in.any("checks"))
 	e.without, e.scripts = withoutWork(in.any("checks")), rewritten(in.any("checks"))
 	e.written = writtenTests(in.any("checks"))
 	e.began = readBegan(in, e.checks)
@@ -122,6 +128,17 @@ func withoutWork(v any) map[string]bool {
 		if passed(o["first"]) {
 			list[first(o, "id", "criterion")] = true
 		}
+	}
+	return list
+}
+
+// counting are the checks whose output counts tests.
+func counting(v any) map[string]bool {
+	list := map[string]bool{}
+	results, _ := unwrapped(v).([]any)
+	for _, x := range results {
+		o, _ := x.(map[string]any)
+		list[first(o, "id", "criterion")] = passed(o["counted"])
 	}
 	return list
 }
@@ -234,6 +251,9 @@ func passed(v any) bool {
 	return false
 }
 
+// quiet tells whether the output of a check counted tests before the work and counts none now.
+func (e *evidence) quiet(id string) bool { return e.before(id).Counts && !e.counts[id] }
+
 // judge says what becomes of one criterion.
 func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 	v := judged{ID: c.ID, Text: c.Text, Verdict: isUnmet}
@@ -266,6 +286,9 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		v.Why = against + "; the reflecting agent denies it"
 	default:
 		v.Why = against
+	}
+	if v.Verdict == isUnproven && e.checks[c.ID] {
+		v.Rewritten = e.rewrote(c)
 	}
 	return v
 }
@@ -334,6 +357,8 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 			return "", "a file that it names is changed, and the tests passed, with ignored files that changed during the run"
 		case at >= 0 && e.tests:
 			return line(e.changed[at], maxGoal) + " is changed, and the tests passed", ""
+		case at >= 0 && e.hollow != "":
+			return "", "a file that it names is changed, but the tests show nothing: " + e.hollow
 		case at >= 0:
 			return "", "a file that it names is changed, but no tests passed"
 		}
@@ -355,7 +380,7 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 // with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	before := e.before(c.ID)
-	scripts := slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
+	scripts := e.rewrote(c)
 	switch {
 	case !passed && e.whys[c.ID] != "":
 		return "", "its check failed: " + e.whys[c.ID]
@@ -367,6 +392,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check does not pass with the test files as they were written: " + e.written[c.ID].String()
 	case len(scripts) > 0:
 		return "", "its check passes only since the work changed what it runs: " + line(strings.Join(scripts, ", "), maxGoal)
+	case e.quiet(c.ID):
+		return "", "its check passed, but its output counts no test now, and before the work it counted some"
 	case !before.Passed && e.without[c.ID]:
 		return "", "its check passes without the work, too: what made it pass is not in the repository"
 	case !before.Passed:
@@ -381,10 +408,16 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	return "", "its check passed before the work, too"
 }
 
+// rewrote are files that the check of a criterion runs, which passes only since the work changed
+// them; but for those that the criterion is about.
+func (e *evidence) rewrote(c Criterion) []string {
+	return slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
+}
+
 // beyond tells whether no further work could prove a criterion that is unproven.
 func (e *evidence) beyond(c Criterion, tests bool) bool {
 	if c.Check != "" {
-		return true // it passed, and still proves nothing
+		return !e.quiet(c.ID) // it passed, and still proves nothing
 	}
 	if len(c.Files) > 0 { // changed, and there are no tests that could pass
 		return (!tests && !e.tests || len(e.altered) > 0) && slices.ContainsFunc(e.changed, func(file string) bool { return matches(c.Files, file) })

@@ -41,6 +41,8 @@ type judged struct {
 	Why     string     `json:"why"`
 	Note    string     `json:"note,omitempty"`    // it is met, and its check names files of the work
 	Trusted bool       `json:"trusted,omitempty"` // it is met because the reflecting agent says so
+
+	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it runs
 }
 
 // metVerdict is the closed list of what becomes of a criterion.
@@ -60,10 +62,10 @@ func callCriteriaStatus() Function {
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary`, `criteria` (a list of objects with `id` and `met`, or an object by id) and `missing` (or `unmet`), or a text that ends in a status. A criterion that it denies in any of these is unmet; what it denies that is no criterion makes the round PARTIAL at best. One that nobody can read, or that has several answers that differ or a key twice, counts as NOT_ACHIEVED."},
 			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts and build files that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for those that are among the files of its criterion; with `written` and `written_fails` as `old_tests` has them; or an object of such by id."},
-			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
+			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too, and with `counted` for one whose output counted tests: where it counts none now, it proves nothing. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
-			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, and `altered` as checks have it."},
+			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, `altered` as checks have it, `counted` where their output says how many tests ran, and `counted_before` where it does not, and did before the work. Where it does not, and it did or the work changed the test command, they prove no criterion, and a round is PARTIAL at best."},
 			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best. `written` are test files that are not as the step left them that wrote them, `written_fails` is why the tests do not pass with them as they were (such a round is PARTIAL at best, too), and `written_in` the folder where they are."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
@@ -90,7 +92,7 @@ func callCriteriaStatus() Function {
 			{"line", TypeText, true, "The status with what is missing, on one line."},
 			{"met", TypeNumber, true, "How many criteria are met."},
 			{"total", TypeNumber, true, "How many there are."},
-			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so."},
+			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so, and with `rewritten` where its check passes only since the work changed these files, which it runs: among the `files` of the criterion they would not count against it."},
 			{"missing", TypeList, true, "The ids of those that are not met."},
 			{"said", TypeText, true, "The status of the reflecting agent; empty where nobody can read it."},
 			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},
@@ -227,11 +229,15 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	files, defines := pathsOf(o["files"]), pathsOf(o["defines"])
 	tests, _ := unwrapped(in.any("tests")).(map[string]any)
 	names := line(strings.Join(files, ", "), maxGoal)
+	hollow := uncounted(in)
 	switch {
+	case hollow != "" && (!ran(o) || passed(o)):
+		j.limitUnless(seen.given, hollow)
+		return
 	case !ran(o):
 		return
 	case passed(o) && len(files) > 0:
-		j.because("the test files that the work changed pass as they were before, too: %s", names)
+		j.because("the tests pass with these files as they were before the work, too: %s", names)
 		return
 	case passed(o):
 		return
@@ -249,10 +255,15 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	case len(files) > 0:
 		text = fmt.Sprintf("the work changed the tests (%s): as they were before they do not pass%s, and as they are now their output does not say how many tests ran", names, why)
 	}
-	if lowers && !seen.given {
-		j.limitTo("%s", text)
-	} else {
+	j.limitUnless(seen.given || !lowers, text)
+}
+
+// limitUnless makes a round PARTIAL at best, or only warns.
+func (j *judgement) limitUnless(warn bool, text string) {
+	if warn {
 		j.Warnings = append(j.Warnings, text)
+	} else {
+		j.limitTo("%s", text)
 	}
 }
 

@@ -162,6 +162,8 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		found.Level, found.Rule, found.Move = seen.level, seen.rule, found.Class.Row().First
 		if found.Class == belay.ClassHollow && (c.Expect == belay.ExpectAnswer || c.Expect == "") {
 			found.Rule = belay.RuleNoAnswer
+		} else if found.Class == belay.ClassHollow && Spoke(c.Check) && c.Check.Check != nil {
+			found.Rule = RuleUnshown
 		}
 		return found, true
 	}
@@ -169,6 +171,10 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 	found.Move = typedMove(a.Result, found.Class, x.Progress)
 	return found, true
 }
+
+// RuleUnshown marks an end without proof: Belay ran the tests or asked the forge, and they show
+// nothing. What was done is not known by that.
+const RuleUnshown = "evidence.check"
 
 // seenByUs are the classes that Belay gives to the work of an agent itself, and
 // what it saw; all others are told by the records of the agent.

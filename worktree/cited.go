@@ -18,7 +18,8 @@ const maxCited = 16 << 20
 // Cited tells whether a line of a file has some words; where it says what is not so, also
 // why. The file is that of a commit; without one it is read where it is, and must be one that
 // git does not ignore or keep for itself: an agent can write such a file, and nobody sees it.
-// The path leads from the directory. Without words nothing is proven.
+// The path leads from the directory. Without words nothing is proven. What another file says
+// proves nothing, but it can show that a citation is wrong.
 func Cited(ctx context.Context, dir, commit, name string, line int, words string) (holds bool, wrong string, err error) {
 	if name == "" || line < 1 {
 		return false, "", nil
@@ -27,20 +28,36 @@ func Cited(ctx context.Context, dir, commit, name string, line int, words string
 	switch {
 	case err != nil:
 		return false, "", err
+	case text == "" && goesOutside(ctx, dir, name):
+		return false, "it is outside of the directory", nil
 	case text == "" && !existsBelow(dir, name):
 		return false, "there is no such file", nil
-	case text == "":
-		return false, "", nil
+	}
+	proves := text != ""
+	if !proves {
+		if text = textBelow(dir, name); text == "" { // a folder, or nobody can read it
+			return false, "", nil
+		}
 	}
 	n := 0
 	for l := range strings.Lines(text) {
 		if n++; n == line && words != "" && !strings.Contains(l, words) {
 			return false, "the line does not have the quoted text", nil
 		} else if n == line {
-			return words != "", "", nil
+			return proves && words != "", "", nil
 		}
 	}
 	return false, fmt.Sprintf("the file has only %d lines", n), nil
+}
+
+// goesOutside tells whether a path leads out of the repository, or out of a directory that is in none.
+func goesOutside(ctx context.Context, dir, name string) bool {
+	below, err := Prefix(ctx, dir)
+	if err != nil { // no repository
+		below = ""
+	}
+	whole := path.Join(below, filepath.ToSlash(name))
+	return !filepath.IsAbs(name) && (whole == ".." || strings.HasPrefix(whole, "../"))
 }
 
 // existsBelow tells whether there is something, or cannot be looked at.

@@ -364,4 +364,19 @@ func TestCited(t *testing.T) {
 			t.Errorf("%+v: %t, %v", c, got, err)
 		}
 	}
+	for _, c := range []struct {
+		dir, path string
+		line      int
+		words     string
+		want      string
+	}{
+		{r.dir, "a.txt", 1, "xx", "the line does not have the quoted text"}, {r.dir, "none.txt", 1, "one", "there is no such file"},
+		{r.dir, "../../../etc/passwd", 1, "nothing of this", "it is outside of the directory"}, {plain, "../a.txt", 1, "one", "it is outside of the directory"},
+		{r.path("sub"), "../a.txt", 1, "two", "the line does not have the quoted text"}, {r.dir, "x.log", 1, "two", "the line does not have the quoted text"},
+		{r.dir, "x.log", 1, "one", ""}, {r.dir, "sub", 1, "one", ""}, {r.dir, "link", 1, "one", ""}, {r.dir, "a.txt", 1, "", ""},
+	} {
+		if got, wrong, err := Cited(t.Context(), c.dir, "", c.path, c.line, c.words); err != nil || got || wrong != c.want {
+			t.Errorf("%+v: %t, %q, %v", c, got, wrong, err)
+		}
+	}
 }

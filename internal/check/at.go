@@ -42,7 +42,7 @@ type Trial struct {
 	Args    []string                       // else this
 	Script  string                         // the test command of the settings
 	Doubt   bool                           // a command that passes is run in an empty folder, too
-	First   string                         // and in a copy of this commit, which does not have the work; "" = it is not
+	First   string                         // and in a copy of this commit, which does not have the work; tests only where their output counts none; "" = it is not
 	Within  time.Duration                  // 0 = as long as it takes
 }
 
@@ -66,10 +66,11 @@ type Tried struct {
 	Rewritten []string `json:"rewritten,omitempty"` // scripts and build files that it runs and that the work changed: as they were before, it does not pass
 	Said      string   `json:"said,omitempty"`
 
-	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
-	Files   []string `json:"files,omitempty"`   // test files that are as they were before
-	Defines []string `json:"defines,omitempty"` // files that say what the test command does or which tests run, and are no tests, as they were before
-	Altered []string `json:"altered,omitempty"` // ignored files in the copy that were changed since the worktree was made, where no agent works
+	Counted bool     `json:"counted,omitempty"`        // its output says how many tests ran
+	Once    bool     `json:"counted_before,omitempty"` // it does not, and did in a copy of what the work began with
+	Files   []string `json:"files,omitempty"`          // test files that are as they were before
+	Defines []string `json:"defines,omitempty"`        // files that say what the test command does or which tests run, and are no tests, as they were before
+	Altered []string `json:"altered,omitempty"`        // ignored files in the copy that were changed since the worktree was made, where no agent works
 }
 
 // Judge says why tests prove nothing; nil when they passed.
@@ -112,7 +113,26 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 	if r, err = run(tree); err != nil || !r.Passed {
 		return r, err
 	}
+	if t.Tests {
+		return r, once(ctx, t, &r, run)
+	}
 	return r, again(ctx, t, tree, env, Streams{Out: io.Discard, Err: io.Discard}, &r) // what it prints without the work would be read as of the work
+}
+
+// once looks whether tests whose output counts none counted some before the work. Whatever the
+// work changed, they are then not the tests that they were.
+func once(ctx context.Context, t Trial, r *Tried, run trying) error {
+	if t.First == "" || r.Counted {
+		return nil
+	}
+	before, err := worktree.ThrowawayOf(ctx, t.Dir, t.First, t.Base, t.Copy+"-first")
+	if err != nil {
+		return err
+	}
+	defer before.Remove()
+	was, err := run(before)
+	r.Once = err == nil && was.Counted // where they cannot be run there, nothing is known
+	return nil
 }
 
 // again runs a command that passed where the work is not.
@@ -301,7 +321,9 @@ func tryCommand(ctx context.Context, t Trial, dir string, env []string, to Strea
 	text := kept.String()
 	r.Said = lastPart(text)
 	var exit *exec.ExitError
-	switch tally := agent.TallyOf(text); {
+	tally := agent.TallyOf(text)
+	r.Counted = tally != nil && !tally.None
+	switch {
 	case ctx.Err() != nil:
 		r.Exit, r.Why = 124, fmt.Sprintf("it did not end within %s", t.Within)
 	case errors.As(err, &exit):
@@ -315,7 +337,7 @@ func tryCommand(ctx context.Context, t Trial, dir string, env []string, to Strea
 	case tally != nil && tally.None:
 		r.Why = "exit 0, and no test ran"
 	default:
-		r.Passed, r.Counted = true, tally != nil
+		r.Passed = true
 	}
 	return r, nil
 }

@@ -30,8 +30,8 @@ func (a *app) atCommand() *cobra.Command {
 			if t.Tests == (len(t.Args) > 0) {
 				return usage(cmd, errors.New("give a command after --, or --tests"))
 			}
-			if (t.Doubt || t.First != "" || t.Judged != "") && t.Tests {
-				return usage(cmd, errors.New("--doubt, --without and --old-scripts go with a command"))
+			if (t.Doubt || t.Judged != "") && t.Tests {
+				return usage(cmd, errors.New("--doubt and --old-scripts go with a command"))
 			}
 			if passedBefore(before, id) {
 				t.First = ""
@@ -90,7 +90,7 @@ it is.`
 	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
 	f.BoolVar(&written, "written-tests", false, "in a step of a run: put back the test files that steps of it wrote (belay place tests), as they were written; written and written_fails in the JSON say which are others now, and why it does not pass with them as they were")
 	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
-	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there")
+	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there. With --tests: run tests there that pass and whose output counts none; counted_before in the JSON says that it counts some there")
 	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the scripts that it runs by their path, and the build files of its commands, as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")
 	f.StringVar(&before, "before", "", "the JSON of commands that ran before the work: --without is not for one that passed then, by its --id")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")

@@ -266,7 +266,7 @@ func (a *app) resting(st *journal.State, sum journal.Summary) letter {
 	said := belay.Plain(sum.Reason)
 	switch sum.Status {
 	case belay.Hollow:
-		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+said
+		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done, or nothing shows it: "+said
 	case belay.Stalemate:
 		l.Kind, l.Question = letterStuck, stuckQuestion(said)
 	case belay.Failed, belay.NotAchieved:

@@ -321,9 +321,12 @@ func (r runPlace) judgeHere(ctx context.Context, from worktree.Begun, name, kind
 	var notes []string
 	l.Changed = strings.Join(seenHere(ctx, now.Since(was)), "\n")
 	if from.Top == "" {
-		first, _ := os.ReadFile(r.list("round-1")) // without one nothing is known to be gone
+		list, _ := os.ReadFile(r.list("round-1")) // without one nothing is known to be gone
+		first := worktree.ReadListing(list)
 		l.Gone = now.Gone(was)
-		if gone := now.Gone(worktree.ReadListing(first)); len(gone) > 0 && kind == development {
+		old := slices.DeleteFunc(now.Since(was), func(path string) bool { _, there := first[path]; return !there })
+		l.Old = strings.Join(seenHere(ctx, old), "\n")
+		if gone := now.Gone(first); len(gone) > 0 && kind == development {
 			notes = append(notes, fmt.Sprintf("warning: deleted in %s, which is in no git repository, so that Belay has no copy to bring back: %s", here(), named(gone)))
 		}
 	} else {
@@ -398,14 +401,13 @@ const fewest = 4
 // directory proves nothing: agents were to change none, and may have written it themselves.
 func (r runPlace) cited(ctx context.Context, args []string) error {
 	words, id := args[3], args[4]
-	if len([]rune(strings.Join(strings.Fields(words), ""))) < fewest {
-		words = ""
-	}
+	short := len([]rune(strings.Join(strings.Fields(words), ""))) < fewest
 	line, _ := strconv.Atoi(args[2]) // no number: it says nothing
 	holds, wrong, err := worktree.Cited(ctx, ".", args[0], args[1], line, words)
 	if err != nil {
 		return infra("look a citation up", err)
 	}
+	holds = holds && !short // it may be wrong, and proves nothing
 	same := true
 	if first, ok := r.firstLook(); ok && holds {
 		if same, err = first.HasSame(ctx, ".", args[1]); err != nil {

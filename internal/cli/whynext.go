@@ -7,6 +7,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/verdict"
 )
 
 // waiting is a question that a person has to answer.
@@ -174,9 +175,9 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
-		return fmt.Sprintf("find out why the agent did nothing (%d times); then reset its count of attempts, say with --why what is different now (that goes on record), and resume", w.Failure.Same)
+		return fmt.Sprintf("find out why %s (%d times); then reset its count of attempts, say with --why what is different now (that goes on record), and resume", w.hollow(), w.Failure.Same)
 	case story.LookHollow:
-		return "find out why the agent did nothing, then resume; steps that are done are not run again"
+		return "find out why " + w.hollow() + ", then resume; steps that are done are not run again"
 	case story.ChangeFirst:
 		return "the next try would be the last one again: change what it works on, or say what is different now, then go on; " + sameRecipe
 	case story.RunAgain:
@@ -192,7 +193,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.StartAgain:
 		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run"
 	case story.AddChecks:
-		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run with a check for each criterion, or with --trust-reflection"
+		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run where " + w.Task.of.ToProve() + ", or with --trust-reflection"
 	case story.MendClear:
 		return fmt.Sprintf("before resume, allow new attempts of the step, which failed %[2]d times in the same way: --why says what is different now, and is kept on record; %[1]s", w.cure(), w.Failure.Same)
 	case story.Mend:
@@ -227,4 +228,12 @@ func (w *whyFacts) cure() string {
 		return row.Cure + then
 	}
 	return "fix the cause" + then + "; " + sameRecipe
+}
+
+// hollow is what is to be found out about an agent that claimed success.
+func (w *whyFacts) hollow() string {
+	if w.Failure != nil && w.Failure.Rule == verdict.RuleUnshown {
+		return "its check shows nothing"
+	}
+	return "the agent did nothing"
 }

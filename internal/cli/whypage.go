@@ -62,7 +62,11 @@ func (w *whyFacts) verdict() string {
 	case belay.Partial:
 		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(belay.Plain(w.Reason), "a required step was left out"))
 	case belay.Hollow:
-		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
+		how := "nothing was done"
+		if w.Failure != nil && w.Failure.Rule == verdict.RuleUnshown {
+			how = "the check of it shows nothing"
+		}
+		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and %s", code, run, ended, how)
 	case belay.NotAchieved:
 		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, belay.Plain(w.Reason))
 	case belay.Stalemate:
@@ -234,8 +238,11 @@ func (f *whyFailure) facts(clock func(time.Time) string) string {
 // names that the records have for it.
 func (f *whyFailure) classified(ids bool) string {
 	known, how := f.Class.Row().Words, f.Decided
-	if known == belay.ClassUnknown.Row().Words {
+	switch {
+	case known == belay.ClassUnknown.Row().Words:
 		known = ""
+	case f.Rule == verdict.RuleUnshown:
+		known = "nothing shows the work"
 	}
 	if !ids {
 		if f.Rule == belay.RuleDeclared || f.Rule == belay.RulePerson && f.Type.Asks() || f.Type.Child() { // it says nothing by itself

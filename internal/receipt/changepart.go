@@ -112,6 +112,10 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- the result is that of round %d (%.12s); the work of later rounds, up to %.12s, is not part of it: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
 	}
 	for _, u := range c.Unasked {
+		if u.Tests {
+			p.line("- %s should write tests, and changed files that are none by their names: %s", p.plain(u.Step), codes(u.Files, u.More))
+			continue
+		}
 		p.line("- %s should change nothing, but changed %s", p.plain(u.Step), codes(u.Files, u.More))
 	}
 	for _, w := range c.Merges {

@@ -78,13 +78,6 @@ type Judging struct {
 	Files []belay.FileChange `json:"files"`
 }
 
-// Unasked is a step that was to change nothing, and did.
-type Unasked struct {
-	Step  string   `json:"step"`
-	Files []string `json:"files"` // the first of them
-	More  int      `json:"more,omitempty"`
-}
-
 // sighted is a tree with what agents were seen to do there.
 type sighted struct {
 	Tree
@@ -455,28 +448,6 @@ func (m *maker) pushes() bool {
 		}
 	}
 	return false
-}
-
-// unasked are the steps that were to give an answer alone, and changed files that
-// are no tests. Who writes tests first is asked for an answer, too.
-func (m *maker) unasked(all []story.Change) []Unasked {
-	var list []Unasked
-	for i := range all {
-		ch := &all[i]
-		if st := m.Tree.Run(ch.Run); st == nil || !st.AnswerAlone(ch.Path) || m.asked != nil && m.asked.Type == "Operations" {
-			continue
-		}
-		u := Unasked{Step: ch.Name(), More: max(0, ch.Evidence.Files-len(ch.Changed))}
-		for _, f := range ch.Changed {
-			if !worktree.Guard(f.Path) {
-				u.Files = append(u.Files, f.Path)
-			}
-		}
-		if len(u.Files) > 0 {
-			list = append(list, u)
-		}
-	}
-	return list
 }
 
 func mergeWords(w *effect.Merged) string {

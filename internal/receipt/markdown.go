@@ -148,9 +148,12 @@ func (r *Receipt) testsPart(p *page) {
 		on = fmt.Sprintf(" on a copy of %.12s", t.Commit)
 	}
 	p.line("")
-	if t.Passed {
+	switch {
+	case t.Passed && t.Before:
+		p.line("The test command of the repository exited 0%s. Its output counts no test, and before the work it counted some.", on)
+	case t.Passed:
 		p.line("The tests of the repository passed%s.", on)
-	} else {
+	default:
 		p.line("The tests of the repository did not pass%s: %s", on, p.plain(t.Why))
 	}
 	old := r.Task.OldTests
@@ -162,11 +165,11 @@ func (r *Receipt) testsPart(p *page) {
 		p.line("After write-tests, other steps changed %s. With it as it was written, %s", p.plain(strings.Join(old.Written, ", ")), how)
 	}
 	if old != nil && len(old.Files) > 0 {
-		how := "They pass as they were before, too."
+		how := "The tests pass with these as they were before, too."
 		if !old.Passed {
-			how = "As they were before, they do not pass: " + p.plain(old.Why)
+			how = "With these as they were before, the tests do not pass: " + p.plain(old.Why)
 		}
-		p.line("The work changed test files that were there: %s. %s", p.plain(strings.Join(old.Files, ", ")), how)
+		p.line("The work changed files of the tests: %s. %s", p.plain(strings.Join(old.Files, ", ")), how)
 	}
 }
 
@@ -463,7 +466,7 @@ func (r *Receipt) goOnWords() []Command {
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.CarriedOut: "look at the run that carries out this plan",
 		story.StartAgain: "a new run; no round of this one is left",
-		story.AddChecks:  "a new run with a check for each criterion; or --trust-reflection",
+		story.AddChecks:  "a new run where each criterion can be proven; or --trust-reflection",
 	}
 	var list []Command
 	for i, c := range r.GoOn {

@@ -38,6 +38,7 @@ type Tests struct {
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // they did not
 	Commit string `json:"commit,omitempty"`
+	Before bool   `json:"counted_before,omitempty"` // their output counts none, and before the work it counted some
 }
 
 // OldTests are the test files that the work changed, as they were before it: Belay ran
@@ -89,7 +90,7 @@ func (m *maker) task() *Task {
 	}
 	var tests Tests
 	if m.output(m.round(a.Best), "tested", &tests) {
-		t.Tests = &Tests{tests.Passed, tests.Why, m.checkedCommit()}
+		t.Tests = &Tests{tests.Passed, tests.Why, m.checkedCommit(), tests.Before}
 	}
 	t.Warnings = a.Warnings
 	var old OldTests

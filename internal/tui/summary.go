@@ -156,13 +156,16 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 	if next := Next(acc, names, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(res.Status), t))
+	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(acc, res.Status), t))
 }
 
 // gloss says what a status means whose word does not say it.
-func gloss(s belay.Status) string {
+func gloss(acc *story.Account, s belay.Status) string {
 	switch s {
 	case belay.Hollow:
+		if acc.Unshown() {
+			return " (success was claimed, and the check of it shows nothing)"
+		}
 		return " (success was claimed, and nothing was done)"
 	case belay.Held:
 		return " (it waits for a person)"
@@ -235,6 +238,9 @@ func mend(acc *story.Account, names *Names, typed []string, belayCmd string) str
 	do, about := "fix the cause"+then, ""
 	if a := acc.Next.Advice; a == story.LookHollow || a == story.ClearHollow {
 		do = "find out why the agent did nothing" + then
+		if acc.Unshown() {
+			do = "find out why its check shows nothing" + then
+		}
 	}
 	if a := acc.Next.Advice; a == story.MendClear || a == story.ClearHollow {
 		do += "allow new attempts: "
@@ -277,9 +283,9 @@ func Next(acc *story.Account, names *Names, belayCmd string) string {
 		return typed[0] + "   # a new run; no round of this one is left"
 	case story.AddChecks:
 		if !slices.Contains(acc.Next.Commands[0], "FILE") {
-			return typed[0] + "   # a new run, once each criterion in that file has a check; or --trust-reflection"
+			return typed[0] + "   # a new run, once in that file " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 		}
-		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
+		return typed[0] + "   # a new run, where in FILE " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst, story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork,
 		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.StartOver:
 		return acc.Next.Line(belayCmd)
