@@ -165,20 +165,13 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		r.judged(t, round)
 	}
 	t.Warnings, t.Issues = append(append(t.Warnings, best.Warnings...), offered.Warnings...), r.issues()
-	var kept struct {
-		Files   int
-		Aside   string
-		PutAway []string `json:"put_away"`
-		Away    int
-	}
-	r.get(root, "kept", &kept)
+	r.putAway(root, t)
 	var published struct {
 		Branch string
 		PR     string `json:"pull_request"`
 	}
 	r.get(root, "published", &published)
 	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
-	t.Back, t.Aside, t.PutAway, t.Away = kept.Files > 0, kept.Aside, kept.PutAway, kept.Away
 	if t.Branch == "" && (t.Type == "Development" || t.Type == "Operations") {
 		var rest struct{ Lost []string }
 		if round != nil {
@@ -187,6 +180,18 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost, t.Type == "Development")...)
 	}
 	return t
+}
+
+// putAway reads which files were brought back, and which were put away for that.
+func (r taskReader) putAway(root *flow.State, t *Task) {
+	var kept struct {
+		Files   int
+		Aside   string
+		PutAway []string `json:"put_away"`
+		Away    int
+	}
+	r.get(root, "kept", &kept)
+	t.Back, t.Aside, t.PutAway, t.Away = kept.Files > 0, kept.Aside, kept.PutAway, kept.Away
 }
 
 // began is the commit that a round began with.
