@@ -143,7 +143,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
 		Agents: top.Agents || s.typeOf(i).Agent(), Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Patience: top.Limits.Patience, Now: now, Deadline: s.deadline(),
 		Changed: st.moved || s.changed(i), Checked: s.hasCheck(i), Depth: s.depth, Spent: st.agent.spent,
-		Fallback: def.Fallback != nil, Failing: s.fails(i),
+		Fallback: def.Fallback != nil, Failing: s.fails(i), Cured: s.cured(i),
 	}
 	if st.merge.due { // the work is there: nothing else is done instead
 		x.Fallback, x.Merging = false, true
@@ -173,6 +173,21 @@ func (s *State) dispensable() bool {
 	}
 	i, ok := p.open[up.key]
 	return ok && p.prog.Steps[i].Optional || p.dispensable()
+}
+
+// cured tells whether a person is asked about a step that may fail, or is in one that may,
+// where only a person can lift the cause: each of these says so.
+func (s *State) cured(i int) bool {
+	if def := &s.prog.Steps[i]; def.Optional && !def.Cure {
+		return false
+	}
+	up := s.tree.parents[s.id]
+	p := s.tree.runs[up.run]
+	if p == nil {
+		return true
+	}
+	at, ok := p.open[up.key]
+	return !ok || p.cured(at)
 }
 
 // deadline is when the run may not start agents any more, zero for never.

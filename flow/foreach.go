@@ -112,7 +112,7 @@ func inner(prog *recipe.Recipe, def *recipe.Step, n int, needs [][]int) *recipe.
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("item-%d", i+1))
 		item.Needs, item.Condition, item.Tags, item.Group = nil, nil, nil, ""
-		item.Foreach, item.Items, item.Optional, item.Escalate = "", nil, false, false
+		item.Foreach, item.Items, item.Optional, item.Escalate, item.Cure = "", nil, false, false, false
 		if needs != nil {
 			item.Needs = needs[i]
 		}

@@ -96,7 +96,7 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
 		item.Condition, item.Tags, item.Group, item.Foreach, item.Items, item.Repeat = nil, nil, "", "", nil, nil
-		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.IsFallback = nil, false, false, false, nil, false
+		item.Verify, item.Once, item.Optional, item.Escalate, item.Cure, item.Fallback, item.IsFallback = nil, false, false, false, false, nil, false
 		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, recipe.IsolateUnsaid
 		item.Output, item.Outputs, item.JSON, item.Keys = "", nil, effect.JSONAuto, nil
 		if e := belay.Expect(def.Expect); e == belay.ExpectTests || e == belay.ExpectPR {

@@ -58,7 +58,7 @@ func roundsOf(prog *recipe.Recipe, def *recipe.Step) *recipe.Recipe {
 			item.Needs = []int{k - 1}
 		}
 		item.Condition, item.Tags, item.Group = nil, nil, ""
-		item.Repeat, item.Optional, item.Escalate, item.Fallback, item.Isolate = nil, false, false, nil, recipe.IsolateUnsaid
+		item.Repeat, item.Optional, item.Escalate, item.Cure, item.Fallback, item.Isolate = nil, false, false, false, nil, recipe.IsolateUnsaid
 		c.Steps[k] = item
 	}
 	return &c

@@ -57,18 +57,48 @@ func (t *Tree) TryDrive(now time.Time, facts ...Fact) (Effort, error) {
 	}
 	facts = append([]Fact{{t.root, event.RunAttached{Epoch: t.driver.Epoch + 1}}}, facts...)
 	best := Idle
-	for more := true; more; facts = nil {
+	for more := true; more; {
 		turn, err := t.Turn(now, facts...)
 		if err != nil {
 			return Idle, err
 		}
-		best, more = max(best, t.effort(&turn, before.Terminal())), turn.More && best < Works
+		facts = t.homesStand(&turn)
+		best = max(best, t.effort(&turn, before.Terminal()))
+		more = (turn.More || len(facts) > 0) && best < Works
 	}
 	switch after := t.Status(); {
 	case after.Terminal() && after != before, after == belay.Running && !t.until().IsZero() && len(t.holding.list) == 0:
 		return Works, nil // it is decided, or waits for its time
 	}
 	return best, nil
+}
+
+// homesStand are the answers that worktrees are still there: a new driver looks first, and
+// that alone is no work.
+func (t *Tree) homesStand(turn *Turn) []Fact {
+	var facts []Fact
+	for _, e := range turn.Effects {
+		if ask, ok := e.(effect.Ask); ok {
+			if h := t.madeHome(ask.Key); h != nil {
+				k, _ := belay.ParseKey(ask.Key) // it was made by this house
+				facts = append(facts, Fact{k.Run, event.AnswerGiven{Key: ask.Key, Answer: *h}})
+			}
+		}
+	}
+	return facts
+}
+
+// madeHome is the worktree that a question asks for once more; nil = it is no such question.
+func (t *Tree) madeHome(k belay.Key) *effect.AnswerWorktree {
+	of, _ := belay.ParseKey(k) // it was made by this house
+	s := t.runs[of.Run]
+	if of.Topic != belay.TopicWorktree || s == nil {
+		return nil
+	}
+	if h := s.homes[k]; h != nil && h.OK {
+		return h
+	}
+	return nil
 }
 
 // effort is what a turn begins. What belongs to the end of a run alone is none where the
@@ -91,7 +121,7 @@ func (t *Tree) effort(turn *Turn, ended bool) Effort {
 		case effect.Ask:
 			k, _ := belay.ParseKey(e.Key) // it was made by this house
 			closing := k.Topic == belay.TopicList || k.Topic == belay.TopicLook && k.Path == "" || t.runs[k.Run].inFinally()
-			if !ended || !closing {
+			if (!ended || !closing) && t.madeHome(e.Key) == nil {
 				best = Works
 			}
 		case effect.Kill:

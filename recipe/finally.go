@@ -32,7 +32,7 @@ func readFinally(p *parser, r *Recipe, k, v *yaml.Node) {
 			}
 		}
 		d.Finally, d.Optional = true, true
-		d.Group, d.Fallback, d.Escalate, d.Isolate, d.Merge = "", nil, false, IsolateUnsaid, MergeUnsaid // by defaults
+		d.Group, d.Fallback, d.Escalate, d.Cure, d.Isolate, d.Merge = "", nil, false, false, IsolateUnsaid, MergeUnsaid // by defaults
 		if d.Timeout == 0 {
 			d.Timeout = FinallyTimeout
 		}

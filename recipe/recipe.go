@@ -167,6 +167,7 @@ type Step struct {
 	Shell      effect.Shell
 	Failure    belay.FailureKind // "" = by the evidence
 	Escalate   bool              // on_failure: escalate
+	Cure       bool              // on_failure: cure
 	Fallback   *Fallback         // what is done instead when it stays failed; nil = nothing
 	IsFallback bool              // it never starts by itself: another step has it as its fallback
 	Finally    bool              // it belongs to finally: it runs when all others are over, however they ended; such steps come last

@@ -95,9 +95,10 @@ var whenKeys = []key[draft]{
 	{name: "nonfatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "Another spelling of optional.", read: readOptional},
 	{name: "fatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "The opposite of optional.", read: readOptional},
 	{name: "failure", on: onBash, types: []string{typeText}, enum: failureWords(), doc: "Which kind of failure it stands for when the script fails.", read: readFailure},
-	{name: "on_failure", on: onDone, types: []string{typeText}, enum: []string{"fail", "escalate"}, def: "fail", doc: "Whether a person is asked when it stays failed.",
+	{name: "on_failure", on: onDone, types: []string{typeText}, enum: []string{"fail", "escalate", "cure"}, def: "fail", doc: "Whether a person is asked when it stays failed. With `cure`, a step that is optional, and all in it, is held where only a person can lift the cause: a login that is missing, an account that is used up, a full disk.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
-			d.Escalate = p.choice(k, v, "fail", "escalate") == "escalate"
+			word := p.choice(k, v, "fail", "escalate", "cure")
+			d.Escalate, d.Cure = word == "escalate", word == "cure"
 		}},
 }
 

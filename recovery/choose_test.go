@@ -130,6 +130,10 @@ func TestAgentSteps(t *testing.T) {
 		{"its own retry is not for what no try cures", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 5 }), typed(belay.ClassAuth, belay.ActEscalate), "hold", "hold"},
 		{"its own retry", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 3 }), typed(belay.ClassRefusal, belay.ActFailover), "retry retry give_up", "retry retry give_up"},
 		{"optional", with(alone, func(s *Situation) { s.Optional = true }), typed(belay.ClassAuth, belay.ActEscalate), "give_up", "give_up"},
+		{"optional, and a person can lift it", with(alone, func(s *Situation) { s.Optional, s.Cured = true, true }), typed(belay.ClassAuth, belay.ActEscalate), "hold", "hold"},
+		{"optional, and another agent may", with(agentStep(), func(s *Situation) { s.Optional, s.Cured = true, true }), typed(belay.ClassAuth, belay.ActEscalate), "failover:b failover:c hold", "failover:b failover:c hold"},
+		{"optional, and nobody can", with(alone, func(s *Situation) { s.Optional, s.Cured = true, true }), typed(belay.ClassHollow, belay.ActVerify), "retry give_up", "retry give_up"},
+		{"optional, a full disk", with(alone, func(s *Situation) { s.Optional, s.Cured = true, true }), failure(belay.ClassInfrastructure, belay.LevelProbe, belay.ActEscalate), "hold", "hold"},
 	})
 }
 

@@ -19,7 +19,7 @@ func (c *chooser) finish() belay.Plan {
 	switch {
 	case s.Declared.Escalate:
 		return c.hold("on_failure", "the recipe asks for a person when it fails")
-	case s.Optional:
+	case s.Optional && !(s.Cured && c.lifted()):
 		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no recovery is left, and the step is optional: " + s.cause()}
 	case c.wrongSetup():
 		return belay.Plan{Act: belay.ActAbort, Rule: c.rule(), Reason: "the recipe or the set-up is wrong, and no further step can cure that: " + s.cause()}
@@ -87,6 +87,20 @@ func (c *chooser) giveUpRule() string {
 func (c *chooser) wrongSetup() bool {
 	f := c.s.Failure
 	return f.Class == belay.ClassInvalidInput && f.Move == belay.ActAbort && (f.Level == belay.LevelTyped || f.Level == belay.LevelProcess)
+}
+
+// lifted tells that every step like it fails until a person has lifted the cause: to go on
+// without it would judge the machine, and not the work.
+func (c *chooser) lifted() bool {
+	switch c.s.Failure.Class {
+	case belay.ClassAuth, belay.ClassQuota, belay.ClassBudget, belay.ClassInfrastructure:
+		return c.persons()
+	case belay.ClassNone, belay.ClassUnknown, belay.ClassBenign, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient,
+		belay.ClassRateLimit, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity,
+		belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
+	}
+	return false
 }
 
 // persons tells that the cure is a person's. What a shell step only says in

@@ -14,6 +14,7 @@ type Situation struct {
 	Type     belay.StepType
 	Title    string // what the step is there for, in words
 	Optional bool   // its failure does not fail the run
+	Cured    bool   // a person is asked all the same where only a person can lift the cause
 	Once     bool   // it must not run twice on a guess
 	Merging  bool   // its work is there, and is to be merged
 	Declared Policy // what the recipe itself allows

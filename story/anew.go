@@ -21,7 +21,11 @@ func (f *finder) anew() []Command {
 	if s.File == "" || prog == nil {
 		return nil
 	}
-	c := Command{"run", Quote(s.File)}
+	file := s.File
+	if name, shipped := strings.CutPrefix(file, recipe.Shipped+"/"); shipped { // it is no file, and is run by its name
+		file = strings.TrimSuffix(name, ".yaml")
+	}
+	c := Command{"run", Quote(file)}
 	own := map[string]string{}
 	for _, v := range prog.Context {
 		own[v.Name] = string(v.JSON)

@@ -43,6 +43,8 @@ type Task struct {
 	Began    string          // the commit that the first round began with; "" = not known
 	Back     bool            // in the directory itself its files were brought back
 	Aside    string          // the folder with what later rounds left there; "" = nothing
+	PutAway  []string        // the first of the files in it
+	Away     int             // how many there are
 	Line     string          // its status with the reason
 	Met      int
 	Limits   []string      // why it is PARTIAL at best, whatever its criteria say
@@ -165,18 +167,13 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		r.judged(t, round)
 	}
 	t.Warnings, t.Issues = append(append(t.Warnings, best.Warnings...), offered.Warnings...), r.issues()
-	var kept struct {
-		Files int
-		Aside string
-	}
-	r.get(root, "kept", &kept)
+	r.putAway(root, t)
 	var published struct {
 		Branch string
 		PR     string `json:"pull_request"`
 	}
 	r.get(root, "published", &published)
 	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
-	t.Back, t.Aside = kept.Files > 0, kept.Aside
 	if t.Branch == "" && (t.Type == "Development" || t.Type == "Operations") {
 		var rest struct{ Lost []string }
 		if round != nil {
@@ -185,6 +182,18 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost, t.Type == "Development")...)
 	}
 	return t
+}
+
+// putAway reads which files were brought back, and which were put away for that.
+func (r taskReader) putAway(root *flow.State, t *Task) {
+	var kept struct {
+		Files   int
+		Aside   string
+		PutAway []string `json:"put_away"`
+		Away    int
+	}
+	r.get(root, "kept", &kept)
+	t.Back, t.Aside, t.PutAway, t.Away = kept.Files > 0, kept.Aside, kept.PutAway, kept.Away
 }
 
 // began is the commit that a round began with.
@@ -462,4 +471,21 @@ func withoutAnswer(tail string) string {
 		}
 	}
 	return strings.TrimSpace(strings.Join(lines, ""))
+}
+
+// BackWords say that the files of the best round were brought back, and which files of
+// later rounds were put away for that; "" = none were. Nobody can tell whether all of
+// those are of agents: a person may have worked in the same directory.
+func (t *Task) BackWords() string {
+	if t.Aside == "" {
+		return ""
+	}
+	text := fmt.Sprintf("the files are those of round %d; what was changed after it, by an agent or by somebody else, is in %s", t.Best, Quote(t.Aside))
+	if len(t.PutAway) > 0 {
+		text += ": " + strings.Join(t.PutAway, ", ")
+	}
+	if more := t.Away - len(t.PutAway); more > 0 && len(t.PutAway) > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }

@@ -106,8 +106,8 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 	case worktree.Glance(ctx, t.Dir).Dirty:
 		lines = append(lines, "nothing is committed; what is there: "+gitAt(t.Dir)+" status")
 	}
-	if t.Aside != "" {
-		lines = append(lines, fmt.Sprintf("the files are those of round %d; what later rounds left is in %s", t.Best, story.Quote(t.Aside)))
+	if words := t.BackWords(); words != "" {
+		lines = append(lines, readable.Clean(words))
 	}
 	for _, k := range kept {
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {

@@ -77,7 +77,11 @@ func givenFlags(cmd *cobra.Command, without ...string) []string {
 		}
 		switch several, ok := f.Value.(pflag.SliceValue); {
 		case ok:
-			for _, v := range several.GetSlice() {
+			values := several.GetSlice()
+			if len(values) == 0 { // --staff '' is none, and no flag is the default
+				values = []string{""}
+			}
+			for _, v := range values {
 				list = append(list, "--"+f.Name+"="+v)
 			}
 			return

@@ -47,7 +47,8 @@ ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
 it. A snapshot can be removed when all that it holds was committed since, file by file, on
 a branch, a remote or a tag. The folder of a run that was killed before its first
-record goes too, and the rest of one whose removal was cut off. What each worktree takes on disk is in the list.
+record goes too, and the rest of one whose removal was cut off. Files that a run put away,
+because an earlier round was better, stay until a person removes them. What each worktree takes on disk is in the list.
 --ignored lets ignored files go; how many there are and how big is in the list.
 A run that this state directory does not know may go on elsewhere: so its
 things stay.`
@@ -60,7 +61,7 @@ things stay.`
 
 // leftover is one thing that a run left behind.
 type leftover struct {
-	Kind     string      `json:"kind"` // run, worktree, branch, snapshot or process
+	Kind     string      `json:"kind"` // run, worktree, branch, snapshot, process or files
 	Run      belay.RunID `json:"run"`
 	Step     belay.Path  `json:"step,omitempty"`
 	Status   string      `json:"status"` // of the run
@@ -215,6 +216,7 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 			}
 			status[sum.ID] = l
 			list = append(list, processesOf(st, alive, sum.ID, l)...)
+			list = append(list, putAway(st, sum, l)...)
 		} else {
 			status[sum.ID] = runLine{Status: gone}
 		}

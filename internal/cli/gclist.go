@@ -40,6 +40,11 @@ func (a *app) printLeft(list []leftover, dry bool) {
 // sayCures says what lets things go that are kept, for the reasons that a person
 // can do something about.
 func (a *app) sayCures(list []leftover) {
+	for _, l := range list {
+		if l.Kind == filesKind {
+			a.say("%s: %s", l.Run, putAwayCure(l.Path))
+		}
+	}
 	for _, c := range cures() {
 		n := 0
 		for _, l := range list {

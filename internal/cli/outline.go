@@ -314,5 +314,8 @@ func caps(st *recipe.Step) []string {
 	if st.Escalate {
 		words = append(words, "a failure is held for a person")
 	}
+	if st.Cure {
+		words = append(words, "what only a person can lift (a login, a full disk) is held for a person")
+	}
 	return words
 }

@@ -146,6 +146,9 @@ func (a *app) putBack(ctx context.Context, file, seen, state string) error {
 		Why   string `json:"why,omitempty"`
 		Files int    `json:"files"`
 		Aside string `json:"aside,omitempty"`
+
+		PutAway []string `json:"put_away,omitempty"` // the first of the files that are there
+		Away    int      `json:"away,omitempty"`     // how many there are
 	}{}
 	back := worktree.Back{Dir: ".", Store: filepath.Join(folder, keptFiles), Aside: filepath.Join(folder, laterFiles), Skip: []string{state}}
 	to, err := os.ReadFile(file)
@@ -166,6 +169,9 @@ func (a *app) putBack(ctx context.Context, file, seen, state string) error {
 	default:
 		if got.Kept, got.Files = true, len(paths); there(back.Aside) {
 			got.Aside = back.Aside
+			if got.PutAway, got.Away, err = someFiles(back.Aside, maxPutAway); err != nil {
+				return exit.New(exit.Infra, "bring the files back", err, "")
+			}
 		}
 		_ = os.RemoveAll(back.Store) // what is left of it is of no use, and harms nobody
 	}

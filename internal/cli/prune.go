@@ -37,7 +37,8 @@ audit and export still work on them. They cannot be resumed any more.
 
 A worktree of such a run is removed only with the proof that gc asks for: nothing
 uncommitted in it, no commit that is nowhere else, no file that git ignores, no
-process. While one of them must stay, so does its run. A run that has not ended, one
+process. While one of them must stay, so does its run, and so does one that put files
+away, because an earlier round was better. A run that has not ended, one
 that somebody drives, and one with processes left stay too. Branches and snapshots
 in repositories are for belay gc, before and after.`
 	cmd.Flags().Var(&o.older, "older", "how long ago a run must have ended (30d, 12h)")
@@ -111,6 +112,8 @@ func (r *oldRun) stays() (why []string) {
 			why = append(why, fmt.Sprintf("process %d is left of it", l.Pid))
 		case l.Kind == string(worktree.KindWorktree) && !l.Safe:
 			why = append(why, "worktree "+l.Path+": "+strings.Join(l.Why, ", "))
+		case l.Kind == filesKind:
+			why = append(why, "files "+l.Path+": "+strings.Join(l.Why, ", "))
 		}
 	}
 	return why

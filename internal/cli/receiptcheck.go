@@ -171,9 +171,13 @@ func (s *runView) criterionAgain(ctx context.Context, lab recheck.Lab, r *receip
 	return s.tried(ctx, lab, r, again, c.Commit, check.Trial{Args: []string{"bash", "-c", c.Check}, Within: checkWithin})
 }
 
-// testsAgain runs the tests again that the round was judged by.
+// testsAgain runs the tests again that the round was judged by. Of work in the directory
+// itself no commit is recorded: the files there are what was judged.
 func (s *runView) testsAgain(ctx context.Context, lab recheck.Lab, r *receipt.Receipt) receipt.Again {
 	again := receipt.Again{Step: "tests", Verdict: receipt.NotRun}
+	if r.Task.Tests.Commit == "" {
+		again.Dir = r.Dir
+	}
 	return s.tried(ctx, lab, r, again, r.Task.Tests.Commit, check.Trial{Tests: true, Script: s.Tree.Started().TestScript, Within: testsWithin})
 }
 
@@ -182,15 +186,19 @@ const (
 	testsWithin = time.Hour
 )
 
-// tried runs something on a copy of the commit that has the work.
+// tried runs something on a copy of the commit that has the work, or in the directory where
+// that was done itself.
 func (s *runView) tried(ctx context.Context, lab recheck.Lab, r *receipt.Receipt, again receipt.Again, recorded string, t check.Trial) receipt.Again {
-	at := s.site(ctx, r, "", recorded)
-	if at.commit == "" {
-		again.Text = "the commit that was checked is gone"
-		return again
+	t.Dir = r.Dir
+	if again.Dir == "" {
+		at := s.site(ctx, r, "", recorded)
+		if at.commit == "" {
+			again.Text = "the commit that was checked is gone"
+			return again
+		}
+		again.Commit, again.Where = at.commit, "a copy of "+at.where
+		t.Commit, t.Base = at.commit, at.base
 	}
-	again.Commit, again.Where = at.commit, "a copy of "+at.where
-	t.Dir, t.Commit, t.Base = r.Dir, at.commit, at.base
 	room, err := os.MkdirTemp("", "belay-recheck-")
 	if err != nil {
 		again.Text = err.Error()

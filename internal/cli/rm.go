@@ -27,7 +27,8 @@ them is kept; belay prune keeps them in one small file instead.
 
 A run that somebody drives, one that has not ended, and one with processes left are
 refused. What the run left in a repository goes only with the proof that belay gc
-asks for: while a worktree must stay, so does the run; a branch or a snapshot with
+asks for: while a worktree must stay, so does the run, and so while it has files that it
+put away because an earlier round was better, which may be nowhere else; a branch or a snapshot with
 work that exists nowhere else is kept, and named.`
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each thing that was removed or kept")
 	return cmd
@@ -121,6 +122,11 @@ func (r *oldRun) notRemoved(why []string) error {
 	hint := fmt.Sprintf("belay cancel %s ends it for good; belay gc %s lists what it left behind", id, id)
 	if r.line.Status.Terminal() {
 		hint = fmt.Sprintf("belay gc %s lists what it left behind", id)
+		for i := range r.things {
+			if l := &r.things[i]; l.Kind == filesKind {
+				return exit.New(exit.Invalid, "rm", fmt.Errorf("run %s is not removed: %s", id, strings.Join(why, "; ")), putAwayCure(l.Path)+"; then belay rm "+string(id))
+			}
+		}
 		for _, c := range cures() {
 			if slices.ContainsFunc(r.things, func(l leftover) bool { return !l.Removed && slices.Contains(l.Why, string(c.reason)) }) {
 				hint = fmt.Sprintf("%s; then belay gc %s --yes, and belay rm %s", c.cure, id, id)

@@ -245,6 +245,9 @@ func (f *whyFailure) classified(ids bool) string {
 		known = "nothing shows the work"
 	}
 	if !ids {
+		if f.Step == "" && f.Level == belay.LevelAct { // its recipe gave that status, and says why
+			return ""
+		}
 		if f.Rule == belay.RuleDeclared || f.Rule == belay.RulePerson && f.Type.Asks() || f.Type.Child() { // it says nothing by itself
 			return ""
 		}

@@ -18,6 +18,8 @@ type whyTask struct {
 	Criteria []story.TaskCriterion `json:"criteria,omitempty"`
 	Findings []story.TaskFinding   `json:"review_findings,omitempty"` // blocking ones
 	Warnings []string              `json:"warnings,omitempty"`
+	Aside    string                `json:"aside,omitempty"`    // the folder with files of later rounds that the best one replaced
+	PutAway  []string              `json:"put_away,omitempty"` // the first of them
 	Rounds   int                   `json:"rounds"`
 	Best     int                   `json:"best_round,omitempty"`
 	Answer   string                `json:"answer,omitempty"`
@@ -31,7 +33,7 @@ func (s *runView) taskFacts(ctx context.Context, t *story.Task) *whyTask {
 	if t == nil {
 		return nil
 	}
-	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Findings: t.Findings, Warnings: t.Warnings, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
+	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Findings: t.Findings, Warnings: t.Warnings, Aside: t.Aside, PutAway: t.PutAway, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
 	if there(t.Dir) && (t.Commit == "" || t.Left()) {
 		w.Branch = t.Branch
 	}
@@ -88,6 +90,9 @@ func (w *whyFacts) taskPart(p *page) {
 	}
 	for _, w := range t.Warnings {
 		p.text("  warning   ", w)
+	}
+	if words := t.of.BackWords(); words != "" {
+		p.text("  put away  ", words)
 	}
 	if t.Answer != "" {
 		p.head("ANSWER")

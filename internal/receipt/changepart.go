@@ -103,7 +103,14 @@ func (c *Changes) pushedWords() string {
 func (r *Receipt) besideWords(p *page) {
 	c := r.Changes
 	if d := r.Task.dropped(); d != nil && d.Commit == "" {
-		p.line("- the files were put back to what round %d left%s", r.Task.Round, prefixed("; what later rounds left is in ", code(d.Dir)))
+		away := ""
+		if d.Dir != "" {
+			away = "; what was changed after it, by an agent or by somebody else, is in " + code(d.Dir)
+		}
+		if len(d.PutAway) > 0 {
+			away += ": " + codes(d.PutAway, d.Away-len(d.PutAway))
+		}
+		p.line("- the files were put back to what round %d left%s", r.Task.Round, away)
 	} else if d != nil {
 		kept := "it is not kept"
 		if d.Branch != "" {

@@ -57,6 +57,9 @@ type Drop struct {
 	Commit string `json:"commit,omitempty"`
 	Branch string `json:"branch,omitempty"` // that agents worked on, and that has it; "" = it is gone
 	Dir    string `json:"dir,omitempty"`    // or the folder that has it, of work in the directory itself
+
+	PutAway []string `json:"put_away,omitempty"` // the first of the files in it
+	Away    int      `json:"away,omitempty"`     // how many there are
 }
 
 // words are the task in a line.
@@ -156,7 +159,7 @@ func (t *Task) dropped() *Drop {
 func (m *maker) dropped() *Drop {
 	b := m.asked
 	if b.Back {
-		return &Drop{Dir: b.Aside}
+		return &Drop{Dir: b.Aside, PutAway: b.PutAway, Away: b.Away}
 	}
 	last := ""
 	if b.Last || b.Commit == "" || !m.output(m.round(b.Rounds), "commit", &last) || last == b.Commit {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -99,7 +100,7 @@ func itemName(item json.RawMessage) string {
 		text = x
 	case map[string]any:
 		for _, key := range []string{"name", "id", "title"} {
-			if s, ok := x[key].(string); ok && text == "" {
+			if s, ok := x[key].(string); ok && text == "" && !climbs(s) {
 				text = s
 			}
 		}
@@ -109,6 +110,9 @@ func itemName(item json.RawMessage) string {
 	}
 	return readable.CutMiddle(readable.Clean(text), widestItem)
 }
+
+// climbs tells whether a name reads as the way to another step among the names of steps.
+func climbs(name string) bool { return slices.Contains(strings.Split(name, "/"), "..") }
 
 // From gives the names of items in texts about a step of a run, as the run's root names
 // it; "" = about the run: each word that names an item on record, from the view of that
