@@ -182,6 +182,7 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	a.talks, a.out.acts = cmd.Flags().Changed("log-level"), acts(cmd)
+	a.out.tells = cmd.Name() == "demo"
 	switch a.color {
 	case "auto", "always", "never":
 		return nil

@@ -129,6 +129,7 @@ type answer struct {
 	err    error
 	closed bool // nobody reads: it was closed before this process began, or the reader of an act hung up
 	acts   bool // what the command did is its answer: nobody has to read a word of it
+	tells  bool // it tells a story, and ends when its reader hangs up
 }
 
 func (a *answer) Write(p []byte) (int, error) {
@@ -143,7 +144,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	}
 	n, err := a.w.Write(p)
 	switch {
-	case a.acts && errors.Is(err, syscall.EPIPE): // the reader wants no more, and the code tells what was done
+	case a.acts && !a.tells && errors.Is(err, syscall.EPIPE): // the reader wants no more, and the code tells what was done
 		a.closed = true
 		return len(p), nil
 	case err != nil:

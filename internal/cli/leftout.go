@@ -76,8 +76,7 @@ func (a *app) stepAlone(word string) ([]string, error) {
 	defer func() { _ = st.Close() }() // read only: nothing to lose
 	_, none := runID(st, word)
 	var unknown *journal.Unknown
-	var several *journal.Ambiguous
-	if !errors.As(none, &unknown) && !errors.As(none, &several) {
+	if !errors.As(none, &unknown) {
 		return given, nil // it is a run, or the command says what is wrong with the name
 	}
 	id, err := lastRun(st, "", "")
@@ -89,12 +88,9 @@ func (a *app) stepAlone(word string) ([]string, error) {
 		return given, nil //nolint:nilerr // it cannot be read: the word is taken as a run
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	switch _, err := s.part(belay.Path(word)); {
-	case err == nil:
+	if _, err := s.part(belay.Path(word)); err == nil {
 		a.say("run %s of recipe %s, the newest of this directory", id, s.Tree.Started().Name)
 		return []string{string(id), word}, nil
-	case several != nil:
-		return given, nil
 	}
 	return nil, exit.New(exit.Invalid, "find run", fmt.Errorf("no run %q, and run %s, the newest of this directory, has no such step", word, id),
 		fmt.Sprintf("list the runs with %s runs; a step stands behind its run, as in %s logs last %s", a.name(), a.name(), story.Quote(word)))
