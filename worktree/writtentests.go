@@ -72,7 +72,7 @@ func changedSince(ctx context.Context, dir, base string, before Listing, skip []
 // WrittenTests are test files as one step of a run left them.
 type WrittenTests struct {
 	Round int               `json:"round"`
-	Run   string            `json:"run"`  // of the recipe that the step is in
+	Run   string            `json:"run"`  // the whole run: workstreams have the same one
 	Item  string            `json:"item"` // of a workstream; "" = of none
 	Files map[string]string `json:"files"`
 
@@ -199,7 +199,7 @@ func TestForms(list []WrittenTests) (forms []map[string]TestFile, broken []strin
 	for _, w := range list {
 		for name := range w.Files {
 			all[name] = slices.DeleteFunc(all[name], func(v version) bool {
-				return v.Round < w.Round || v.Run == w.Run || v.Files[name] == w.Files[name]
+				return v.Round < w.Round || v.Run == w.Run && v.Item == w.Item || v.Files[name] == w.Files[name]
 			})
 			f, ok := w.text(name)
 			if !ok && !slices.Contains(broken, name) {

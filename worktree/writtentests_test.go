@@ -15,7 +15,7 @@ import (
 func TestFormsOfWrittenTests(t *testing.T) {
 	t.Parallel()
 	dir, store := t.TempDir(), t.TempDir()
-	keep := func(round int, run string, files ...string) {
+	keep := func(round int, item string, files ...string) {
 		t.Helper()
 		var names []string
 		for _, f := range files {
@@ -28,7 +28,7 @@ func TestFormsOfWrittenTests(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := KeepTests(t.Context(), dir, store, append(names, "gone_test.go"), WrittenTests{Round: round, Run: run}); err != nil {
+		if err := KeepTests(t.Context(), dir, store, append(names, "gone_test.go"), WrittenTests{Round: round, Run: "r", Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
