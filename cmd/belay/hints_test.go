@@ -313,7 +313,7 @@ func (b *hintBench) looks(t *testing.T, line string) {
 		}
 		line = rest
 	}
-	for _, deed := range []string{"fix the cause, then ", "find out why the agent did nothing, then ", "find out why its check shows nothing, then "} {
+	for _, deed := range []string{"fix the cause, then ", "find out why the agent did nothing, then ", "find out why its check shows nothing, then ", "allow new attempts: "} {
 		line = strings.TrimPrefix(line, deed)
 	}
 	for _, offer := range strings.Split(line, ", or ") {

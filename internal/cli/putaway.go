@@ -48,7 +48,7 @@ func someFiles(dir string, most int) (names []string, all int, err error) {
 // putAway are the files that a run put away, while one of them is not also where it worked.
 func putAway(st *journal.State, sum journal.Summary, run runLine) []leftover {
 	dir := filepath.Join(string(st.Folder(sum.ID)), laterFiles)
-	if sum.Dir != "" && isIn(dir, worktree.Whole(sum.Dir)) {
+	if !there(dir) || sum.Dir != "" && isIn(dir, worktree.Whole(sum.Dir)) {
 		return nil
 	}
 	return []leftover{{Kind: filesKind, Run: sum.ID, Status: string(run.Status), Path: dir, Why: []string{putAwayWhy},
