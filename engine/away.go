@@ -45,6 +45,11 @@ type Refused struct{ Err error }
 func (e *Refused) Error() string { return e.Err.Error() }
 func (e *Refused) Unwrap() error { return e.Err }
 
+// Silent says that a host does not answer, which alone has the logs and big values of a run.
+type Silent struct{ Host string }
+
+func (e *Silent) Error() string { return "host " + e.Host + " does not answer" }
+
 // Taken is called when the other engine has taken the run, before its first record is here.
 func (c Copy) Taken() {
 	if c.open.taken != nil {

@@ -57,13 +57,20 @@ func (s Site) unstarted(j effect.Job, err error) ([]flow.Fact, error) {
 
 // Found is what became of an attempt that an earlier driver left. lost is how
 // often its step was lost so far, by the records.
+//
+// One that its keeper ended because its host could be taken for lost is lost, also when
+// that host is the one that finds it: others would have begun it again, and how it left
+// says nothing about its step.
 func (s Site) Found(job effect.Job, lost int, st proc.State) ([]flow.Fact, error) {
 	facts, err := s.Hand.Notes(job) // before the attempt is closed
 	if err != nil {
 		return nil, err
 	}
 	e := event.AttemptFound{Key: job.Key, How: st.Found}
-	switch st.Found {
+	if st.Found == fault.Harvested && st.Exit.KilledBy == fault.KilledLease {
+		e.How = fault.Lost
+	}
+	switch e.How {
 	case fault.Lost:
 		n, err := s.Ledger.CountLost(job.Run, job.Path, lost)
 		if err != nil {
@@ -71,7 +78,12 @@ func (s Site) Found(job effect.Job, lost int, st proc.State) ([]flow.Fact, error
 		}
 		e.Count = n
 		e.Left = s.Hand.Left(job)
-		if err := s.tell(job, nil); err != nil {
+		if st.Exit != nil { // an agent may have reported what it used
+			_, err = s.Ended(job, *st.Exit)
+		} else {
+			err = s.tell(job, nil)
+		}
+		if err != nil {
 			return nil, err
 		}
 	case fault.Harvested:

@@ -43,5 +43,5 @@ const (
 	Adopted   Found = "adopted"   // still running; its keeper holds it
 	Harvested Found = "harvested" // ended meanwhile; its keeper has the exit
 	Unborn    Found = "unborn"    // it never began: same attempt again, nothing used up
-	Lost      Found = "lost"      // its keeper is dead and left no exit: outcome unknown
+	Lost      Found = "lost"      // outcome unknown: its keeper is dead and left no exit, or ended it as its host could be taken for lost
 )

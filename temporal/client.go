@@ -71,7 +71,9 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 			return err
 		}
 	} else if page.Asleep || page.Status.Terminal() || e.Moves { // else it is driven already
-		if err := e.push(context.WithoutCancel(ctx), c, updateDrive, facts); err != nil {
+		asked, done := outlasting(ctx, askWithin)
+		err := e.push(asked, c, updateDrive, facts)
+		if done(); err != nil {
 			return err
 		}
 	}
@@ -79,6 +81,22 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 		c.Taken()
 	}
 	return e.follow(ctx, hard, c)
+}
+
+// How long something may still take that was asked of the server when a person lets the
+// command end, or is asked because of that: no worker may be there that would answer.
+const (
+	lookWithin = 10 * time.Second
+	askWithin  = 20 * time.Second
+)
+
+// outlasting is a context that ends some time after another one.
+func outlasting(ctx context.Context, most time.Duration) (context.Context, func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(most, cancel) // who is done by then does not hear it
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // Settle puts facts on record and starts nothing. A run that is new begins all the
@@ -325,7 +343,9 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 	stop, pause, late, proved := ctx.Done(), lookSoon, 0, time.Now()
 	for {
 		before := c.Seq()
-		page, err := e.fetch(look, c)
+		asked, done := outlasting(ctx, lookWithin)
+		page, err := e.fetch(asked, c)
+		done()
 		switch {
 		case err != nil && late > 40:
 			return err
@@ -356,7 +376,9 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 				}
 			case <-stop:
 				stop = nil
-				if err := e.ask(look, stopping(c.ID(), context.Cause(ctx))); err != nil {
+				asked, done := outlasting(ctx, askWithin)
+				err := e.ask(asked, stopping(c.ID(), context.Cause(ctx)))
+				if done(); err != nil {
 					return err
 				}
 				pause, until = lookSoon, time.Time{}

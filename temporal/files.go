@@ -44,6 +44,9 @@ type Part struct {
 	Data []byte `json:"data"`
 }
 
+// answerWithin is how long who looks at a run waits for its host.
+const answerWithin = 5 * time.Second
+
 // maxFiles is how many bytes are brought at a time.
 const maxFiles = 1 << 20
 
@@ -54,7 +57,7 @@ func shown() []string { return []string{"logs", "blobs"} }
 // Files is the workflow.
 func (Workflows) Files(ctx workflow.Context, in FilesIn) (got Files, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: controlQueue(in.Host), ScheduleToCloseTimeout: 30 * time.Second, StartToCloseTimeout: 20 * time.Second,
+		TaskQueue: controlQueue(in.Host), ScheduleToStartTimeout: answerWithin, ScheduleToCloseTimeout: 30 * time.Second, StartToCloseTimeout: 20 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
 	})
 	err = workflow.ExecuteActivity(ctx, "Files", in).Get(ctx, &got)
@@ -65,6 +68,9 @@ func (Workflows) Files(ctx workflow.Context, in FilesIn) (got Files, err error) 
 func (h *Host) Files(_ context.Context, in FilesIn) (got Files, err error) {
 	folder := string(h.Engine.State.Folder(in.Root))
 	root, err := os.OpenRoot(folder)
+	if errors.Is(err, fs.ErrNotExist) { // the run never came here
+		return got, nil
+	}
 	if err != nil {
 		return got, fmt.Errorf("read the files of %s: %w", in.Root, err)
 	}
@@ -110,13 +116,16 @@ func readPart(root *os.Root, path string, at, most int64) (Part, error) {
 }
 
 // Files brings logs and big values of a run into the folder of its copy, which has the
-// records up to a number. It takes no lock: what two processes bring is the same. Of a
-// host that is missed nothing comes, and its records are there.
+// records up to a number. It takes no lock: what two processes bring is the same. A host
+// that does not answer is engine.Silent.
 func (e *Engine) Files(ctx context.Context, id belay.RunID, f journal.Folder, seq int64) (got engine.Brought, err error) {
 	page, err := e.page(ctx, id, seq)
 	got.Records = page.Seq > seq
-	if err != nil || page.Missing || page.Host == "" { // then what it has cannot be had
+	switch {
+	case err != nil || page.Host == "": // then there are none
 		return got, err
+	case page.Missing:
+		return got, &engine.Silent{Host: page.Host}
 	}
 	got.Bytes, err = e.files(ctx, FilesIn{Root: id, Host: page.Host}, string(f))
 	return got, err
@@ -147,6 +156,9 @@ func (e *Engine) files(ctx context.Context, in FilesIn, folder string) (bytes in
 		var got Files
 		if err == nil {
 			err = run.Get(ctx, &got)
+		}
+		if late := (*temporal.TimeoutError)(nil); errors.As(err, &late) {
+			return bytes, &engine.Silent{Host: in.Host}
 		}
 		if err != nil {
 			return bytes, unreachable("bring logs from host "+in.Host, err)

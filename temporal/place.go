@@ -215,6 +215,9 @@ func (p *place) await(ctx context.Context, in DoIn, a *attempt, gone <-chan stru
 	for {
 		select {
 		case <-a.ended:
+			if a.exit.KilledBy == fault.KilledLease { // it did not end by itself: whoever attaches next finds it lost
+				return nil, detached("the lease of the keeper was over")
+			}
 			p.hands.Lock()
 			defer p.hands.Unlock()
 			facts, err := p.notes(ctx, in.Job)

@@ -90,7 +90,7 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
-	if req.Run, err = runID(ws.state, arg); err != nil {
+	if req.Run, err = a.find(ws, arg); err != nil {
 		return err
 	}
 	if err := a.person(ws.state, act, req.Run); err != nil {

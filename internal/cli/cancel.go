@@ -61,7 +61,7 @@ func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why s
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
-	id, err := runID(ws.state, arg)
+	id, err := a.find(ws, arg)
 	if err != nil {
 		return err
 	}

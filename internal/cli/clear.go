@@ -99,6 +99,9 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
+	if _, err := a.find(ws, arg); err != nil {
+		return err
+	}
 	m, err := a.meant(ws, arg, req)
 	if err != nil {
 		return err

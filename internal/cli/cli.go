@@ -63,6 +63,7 @@ type app struct {
 	engine string           // --engine, where the program has another one
 	far    engine.Elsewhere // once it was reached
 	farEnd func()
+	silent string // the host of the run that is looked at, where it does not answer
 }
 
 // Program is the program that runs the command line: belay itself, or another one

@@ -103,7 +103,7 @@ func (a *app) rerun(ctx context.Context, cmd *cobra.Command, arg string, p belay
 	if err := a.hide(cmd, ws, o.secrets); err != nil {
 		return err
 	}
-	id, err := runID(ws.state, arg)
+	id, err := a.find(ws, arg)
 	if err == nil {
 		err = hasPart(ws.state, id)
 	}

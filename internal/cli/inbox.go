@@ -36,6 +36,7 @@ const (
 	letterApproval letterKind = "approval"  // a step asks a person
 	letterInput    letterKind = "input"     // an agent asks a person
 	letterDecided  letterKind = "decided"   // all is answered, and nobody went on
+	letterHeld     letterKind = "held"      // it waits for a person, and asks nothing that has an answer
 	letterHollow   letterKind = "hollow"    // success was claimed, nothing was done
 	letterStuck    letterKind = "stalemate" // it would do the same again until a person acts
 	letterCrashed  letterKind = "crashed"   // its driver died in the middle
@@ -83,7 +84,7 @@ func (k letterKind) asks() bool {
 	switch k {
 	case letterFailed, letterPartial, letterHollow, letterStuck, letterStopped, letterPaused:
 		return false
-	case letterQuestion, letterApproval, letterInput, letterDecided, letterCrashed, letterRefused, letterStalled, letterDamaged:
+	case letterQuestion, letterApproval, letterInput, letterDecided, letterHeld, letterCrashed, letterRefused, letterStalled, letterDamaged:
 	}
 	return true
 }
@@ -361,6 +362,8 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 			return nil
 		}
 		return a.restingWith(st, sum, acc.Next, list)
+	case len(list) == 0 && s.Tree.HeldFor() != "":
+		l.Kind, l.Question = letterHeld, s.Tree.HeldFor()
 	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:

@@ -103,6 +103,20 @@ func TestInboxOfAQuestion(t *testing.T) {
 	}
 }
 
+// A run that is held and asks nothing that has an answer is listed, with what to do.
+func TestInboxOfAHeldRun(t *testing.T) {
+	t.Parallel()
+	const why = "host w1 has not answered for 3m0s"
+	state := written(t, askedStep, event.RunHeld{Why: why})
+	st, err := journal.OpenState(state)
+	must(t, err)
+	must(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))
+	must(t, st.Close())
+	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterHeld || list[0].Question != why || list[0].Command != "belay resume r1" {
+		t.Errorf("%+v", list)
+	}
+}
+
 // Each way in which a run can stand is a letter or none, by the index alone.
 //
 // promise: X

@@ -33,7 +33,11 @@ func (a *app) logsCommand() *cobra.Command {
 	var o logOptions
 	cmd := command("logs RUN [STEP]", "print the output of steps", 1, 2,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *runView) error { return a.logs(ctx, s, args[1:], o) })
+			read := a.readFiles
+			if o.follow { // what is missing comes while it is followed
+				read = a.read
+			}
+			return read(args[0], func(s *runView) error { return a.logs(ctx, s, args[1:], o) })
 		})
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run is not running any more")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line of text")

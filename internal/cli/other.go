@@ -104,9 +104,12 @@ func (a *app) refreshing(ctx context.Context, arg string, tell func(error)) erro
 		id, err := runID(ws.state, arg)
 		var unknown *journal.Unknown
 		if errors.As(err, &unknown) {
-			return a.adopt(ctx, ws, belay.RunID(arg).Root())
-		}
-		if err != nil {
+			id = belay.RunID(arg).Root()
+			begun, err := a.adopt(ws, id)
+			if err != nil || !begun {
+				return err // the command itself says that there is no such run
+			}
+		} else if err != nil {
 			return nil //nolint:nilerr // the command itself says what is wrong with the name
 		}
 		ids = append(ids, id.Root())
@@ -126,6 +129,11 @@ func (a *app) refreshing(ctx context.Context, arg string, tell func(error)) erro
 		seq, err := bringRecords(ws, id)
 		if err == nil && arg != "" {
 			_, err = a.bringFiles(ctx, id, ws.state.Folder(id), seq)
+		}
+		var mute *engine.Silent
+		if errors.As(err, &mute) { // what the records say is there all the same
+			a.silent = mute.Host
+			continue
 		}
 		var none *journal.Unbegun
 		if err != nil && !errors.As(err, &none) { // of one that began nowhere the command itself tells
@@ -222,24 +230,40 @@ func (b *bringer) bring(ctx context.Context, seq int64) {
 	}
 	if text := err.Error(); text != b.said {
 		b.said = text
+		if mute := (*engine.Silent)(nil); errors.As(err, &mute) {
+			b.say("%v: what comes from there is not shown until it does", mute)
+			return
+		}
 		b.complain(fmt.Errorf("bring run %s up to date: %w", b.id, err))
 	}
 }
 
-// adopt makes the copy of a run that was started from another machine.
-func (a *app) adopt(ctx context.Context, ws *workshop, id belay.RunID) error {
+// adopt makes the copy of a run that was started from another machine, and tells whether
+// there is such a run.
+func (a *app) adopt(ws *workshop, id belay.RunID) (bool, error) {
 	p, recs, err := a.far.Begun(id)
 	if err != nil || len(recs) == 0 {
-		return nil //nolint:nilerr // the command itself says that there is no such run
+		return false, nil //nolint:nilerr // the command itself says that there is no such run
 	}
 	open, err := ws.local.Receive(id, p, recs, a.far.Name())
 	if err == nil {
 		err = open.Close()
 	}
-	if err == nil {
-		_, err = a.bringFiles(ctx, id, ws.state.Folder(id), int64(len(recs)))
+	return true, err
+}
+
+// find is the run that an argument means, for who does something to it. One that was
+// started from another machine gets its copy first.
+func (a *app) find(ws *workshop, arg string) (belay.RunID, error) {
+	id, err := runID(ws.state, arg)
+	var unknown *journal.Unknown
+	if a.far == nil || !errors.As(err, &unknown) {
+		return id, err
 	}
-	return err
+	if begun, late := a.adopt(ws, belay.RunID(arg).Root()); late != nil || !begun {
+		return id, errors.Join(late, err)
+	}
+	return runID(ws.state, arg)
 }
 
 // workerCommand works for the other engine: this machine makes the attempts of runs

@@ -35,7 +35,7 @@ func (a *app) pause(ctx context.Context, arg, why string, asJSON bool) (err erro
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
-	id, err := runID(ws.state, arg)
+	id, err := a.find(ws, arg)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (a *app) receiptCommand() *cobra.Command {
 	var o receiptOptions
 	cmd := command("receipt RUN", "print what a run did, on what evidence, and what is left", 1, 1,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *runView) error { return a.receipt(ctx, s, o) })
+			return a.readFiles(args[0], func(s *runView) error { return a.receipt(ctx, s, o) })
 		})
 	cmd.Long = `Print the receipt of a run as Markdown: its task, the criteria with the evidence for
 each, the answer, what changed, what failed and was recovered, what is unproven, what it

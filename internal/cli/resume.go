@@ -64,7 +64,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if err := a.hide(cmd, ws, o.secrets); err != nil {
 		return err
 	}
-	id, err := runID(ws.state, arg)
+	id, err := a.find(ws, arg)
 	if err == nil {
 		err = hasPart(ws.state, id)
 	}

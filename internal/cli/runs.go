@@ -70,6 +70,7 @@ type runLine struct {
 	Cure   string         `json:"cure,omitempty"` // of one that cannot be read
 
 	pausing bool // nothing new starts in it, and something still runs
+	away    bool // another engine drives it, and no process here
 	unbegun bool // there is a folder, and no record was ever written
 }
 
@@ -115,6 +116,9 @@ func (a *app) lines(st *journal.State, sums []journal.Summary, f runFilter) iter
 				continue
 			}
 			l := lineOf(sum)
+			if l.Crashed && engine.IsElsewhere(st.Folder(sum.ID)) { // what drives it is on another machine
+				l.Status, l.Crashed, l.away, l.Waits = belay.Running, false, true, sum.Beat.Waits()
+			}
 			l.Task, l.Planned = titleOf(st.Folder(sum.ID), sum.Name)
 			if parked, _ := sum.Beat.Parked(); l.Crashed || l.Status == belay.Parked && !parked {
 				l = l.mended(st, sum.Beat)
@@ -181,7 +185,7 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 // standing says in one word how a run stands, and for what or whom it waits.
 func (l *runLine) standing(sum journal.Summary, now time.Time) {
 	known := story.Listed{
-		Status: l.Status, Owned: l.Pid != 0 || sum.Beginning, Busy: sum.Beat.Allowed != 0, Waits: sum.Beat.Waiting(),
+		Status: l.Status, Owned: l.Pid != 0 || l.away || sum.Beginning, Busy: sum.Beat.Allowed != 0, Waits: sum.Beat.Waiting(),
 	}
 	if l.Crashed {
 		known.Status = belay.Running
@@ -285,7 +289,7 @@ func (l runLine) row(sum journal.Summary, now time.Time, name string) []string {
 		end := l.Ended
 		switch {
 		case !end.IsZero():
-		case l.Pid != 0:
+		case l.Pid != 0 || l.away:
 			end = now
 		case l.Status == belay.Held || l.Status == belay.Parked:
 			end = sum.Updated // when it came to rest

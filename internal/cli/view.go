@@ -32,6 +32,7 @@ type runView struct {
 	lies     *journal.Archived // where it lies, for a run that can only be looked at
 	state    *journal.State
 	lacks    []string // variables that its steps were given and that are not set here
+	silent   string   // its host, where that does not answer
 
 	commit func(ctx context.Context, dir, name string) string // that a name stands for now; "" = none
 }
@@ -107,7 +108,30 @@ func together(st *journal.State, id belay.RunID) story.Together {
 }
 
 // read shows a run to see, and closes it again.
-func (a *app) read(arg string, see func(*runView) error) (err error) {
+func (a *app) read(arg string, see func(*runView) error) error {
+	return a.look(arg, func(s *runView) error {
+		if a.silent != "" {
+			a.say("host %s does not answer: logs that are only there are not shown", a.silent)
+		}
+		return see(s)
+	})
+}
+
+// readFiles is read for what prints logs and values: that a part of them may be missing is
+// an error.
+func (a *app) readFiles(arg string, see func(*runView) error) error {
+	return a.look(arg, func(s *runView) error {
+		err := see(s)
+		if err == nil && a.silent != "" {
+			err = exit.New(exit.Infra, "bring logs and values", &engine.Silent{Host: a.silent},
+				"what was brought before is shown; all of it comes when the worker is there again")
+		}
+		return err
+	})
+}
+
+// look shows a run to see, and closes it again.
+func (a *app) look(arg string, see func(*runView) error) (err error) {
 	if err := a.refresh(a.ctx, arg); err != nil {
 		return err
 	}
@@ -127,7 +151,7 @@ func (a *app) read(arg string, see func(*runView) error) (err error) {
 		return err
 	}
 	defer closing(&err, "close journal", s.close)
-	s.lacks = a.lacks(s.Tree.Started().Given)
+	s.lacks, s.silent = a.lacks(s.Tree.Started().Given), a.silent
 	return see(s)
 }
 

@@ -117,6 +117,7 @@ type whyFacts struct {
 
 	decided bool   // it is held, and nothing waits for an answer
 	pausing string // who wants nothing new to start
+	silent  string // its host, where that does not answer
 	waiting string // what it waits for that others have to bring
 
 	unproven []string            // recovered steps of which nothing shows that their work is done
@@ -159,6 +160,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 	w.named = func(text string) string { return named("", text) }
 	w.unproven = unproven(acc.Steps)
 	w.fixIn, w.fixAt, w.unmerged = acc.FixIn, acc.FixAt, s.unmerged(ctx, acc)
+	w.silent = s.silent
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

@@ -158,6 +158,9 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.StartOver:
 		return "resume would run nothing: the run keeps its recipe and the values of --set; fix them, then start a new run"
 	case story.Watch:
+		if w.silent != "" {
+			return "host " + w.silent + ", which has the run, does not answer: start its worker again, or wait until it is given up; then watch what it prints"
+		}
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:
 		if w.Reason != "" {

@@ -16,7 +16,11 @@ import (
 func (w *whyFacts) workPart(p *page) {
 	k := w.Work
 	p.head("WHERE THE WORK IS")
-	p.whole("  directory " + readable.Clean(k.Dir))
+	if k.Host != "" {
+		p.whole("  directory " + readable.Clean(k.HostDir) + " on host " + readable.Clean(k.Host))
+	} else {
+		p.whole("  directory " + readable.Clean(k.Dir))
+	}
 	offered := w.Task != nil && w.Task.Branch != "" && w.Task.of.Offered
 	if offered {
 		p.whole("  result    branch " + readable.Clean(w.Task.Branch))

@@ -12,7 +12,9 @@ import (
 // whyWork is the state that the work is in, as it was seen last.
 type whyWork struct {
 	Dir       string           `json:"dir"`
-	Seen      time.Time        `json:"seen,omitzero"` // when somebody looked; zero = never
+	Host      string           `json:"host,omitempty"`     // that has a checkout of its own for the run
+	HostDir   string           `json:"host_dir,omitempty"` // where that is
+	Seen      time.Time        `json:"seen,omitzero"`      // when somebody looked; zero = never
 	After     string           `json:"after,omitempty"`
 	SeenDir   string           `json:"seen_dir,omitempty"` // where
 	Repo      bool             `json:"repo"`
@@ -73,6 +75,9 @@ func (k whySnapshot) left(p *page) {
 func workOf(ctx context.Context, s *runView, all []story.Placed, asked *story.Task) whyWork {
 	work := s.Work(s.id)
 	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}, Replaced: replaced(s, all)}
+	if d := s.Housed(); d != nil {
+		w.Host, w.HostDir = d.Host, d.Dir
+	}
 	for _, t := range work.Trees {
 		t.Gone = !there(t.Dir)
 		if t.Gone && t.Step == "" && asked != nil && asked.Branch == "" { // it was only made to make the plan in

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -199,6 +200,41 @@ func TestWorkerWithoutItsServer(t *testing.T) {
 	}
 	way.block(false)
 	s.comes("its health again", func() bool { return health(t, w) == http.StatusOK })
+}
+
+// TestClientEndsWithoutAWorker: who follows a run and is told to end does so in a while, also
+// when nobody is there who could take it in that the run shall stop; and says so.
+//
+// promise: X
+func TestClientEndsWithoutAWorker(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, address(t), held)
+	w := s.worker(nil)
+	client, said, ended := exec.Command("belay-temporal", "run", "recipe.yaml", "--id", "e1"+s.host), &heard{}, make(chan struct{})
+	client.Dir, client.Env, client.Stdout, client.Stderr = s.dir, s.env, said, said
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // it ends with the process
+		defer close(ended)
+		_ = client.Wait() // its code says it
+	}()
+	s.comes("the step", func() bool { return s.has("starts") })
+	w.signal(syscall.SIGKILL)
+	<-w.ended
+	if err := client.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+		if code := client.ProcessState.ExitCode(); code != int(exit.Infra) || !strings.Contains(said.String(), "ask stop") {
+			t.Errorf("it ended with %d: %s", code, said)
+		}
+	case <-time.After(time.Minute):
+		_ = client.Process.Kill() // the test has its answer
+		<-ended
+		t.Errorf("it did not end: %s", said)
+	}
 }
 
 // The parts of the text form of Prometheus, version 0.0.4.
