@@ -92,6 +92,9 @@ func (a *app) stepAlone(word string) ([]string, error) {
 		a.say("run %s of recipe %s, the newest of this directory", id, s.Tree.Started().Name)
 		return []string{string(id), word}, nil
 	}
+	if a.program.Engine != nil {
+		return given, nil // another machine may have started it: the command itself looks
+	}
 	return nil, exit.New(exit.Invalid, "find run", fmt.Errorf("no run %q, and run %s, the newest of this directory, has no such step", word, id),
 		fmt.Sprintf("list the runs with %s runs; a step stands behind its run, as in %s logs last %s", a.name(), a.name(), story.Quote(word)))
 }
