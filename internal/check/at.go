@@ -151,7 +151,7 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 		return err
 	}
 	if r.Written = unlike(t, tree); len(r.Written) > 0 {
-		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }, nil)
+		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }, nil, nil)
 	}
 	if t.First == "" {
 		return nil

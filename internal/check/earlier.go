@@ -28,16 +28,16 @@ func earlier(ctx context.Context, t Trial, tree worktree.Throwaway, programs str
 	command := slices.DeleteFunc(slices.Clone(was.defines), worktree.IsTest)
 	list := unlike(t, tree)
 	if len(t.Forms) == 0 || len(list)+len(command) == 0 {
-		r, _, err = old(ctx, t, tree, was, run)
+		r, _, err = oldWith(ctx, t, tree, was, run)
 		return r, err
 	}
 	if len(list) > 0 && len(t.Forms) == 1 && len(t.Broken) == 0 {
 		was.with = t.Forms[0]
 	}
-	r, both, err := old(ctx, t, tree, was, run)
+	r, both, err := oldWith(ctx, t, tree, was, run)
 	if len(list) == 0 {
 		if err == nil && r.Passed {
-			if why := asWritten(ctx, t, run, command); why != "" {
+			if why := asWritten(ctx, t, run, command, was.scripts()); why != "" {
 				r.Passed, r.Defines, r.Why = false, command, "with the tests that were written: "+why
 			}
 		}
@@ -49,7 +49,7 @@ func earlier(ctx context.Context, t Trial, tree worktree.Throwaway, programs str
 	case both && err == nil && len(r.Files)+len(r.Defines) == 0: // only the written ones were other files
 		fails = whyNot(r)
 	default:
-		fails = asWritten(ctx, t, run, command)
+		fails = asWritten(ctx, t, run, command, was.scripts())
 	}
 	if err != nil || both && fails != "" { // nothing is known of those that were there before
 		r = Tried{Passed: true}
@@ -122,8 +122,9 @@ func unlike(t Trial, tree worktree.Throwaway) []string {
 }
 
 // asWritten says why something does not pass with the test files as they were written in the
-// run, and with a test command as it was in t.Old; "" = it passes. What cannot be run so has not passed.
-func asWritten(ctx context.Context, t Trial, run trying, command []string) string {
+// run, and with a test command as it was in t.Old; "" = it passes. What cannot be run so has not
+// passed, and scripts of the command that the work changed must see the work.
+func asWritten(ctx context.Context, t Trial, run trying, command, scripts []string) string {
 	if len(t.Broken) > 0 {
 		return "what was kept of " + strings.Join(t.Broken, ", ") + " was changed"
 	}
@@ -134,6 +135,20 @@ func asWritten(ctx context.Context, t Trial, run trying, command []string) strin
 		}
 		if !r.Passed {
 			return whyNot(r)
+		}
+		tests := func(c worktree.Throwaway) error { return c.WithTests(ctx, form) }
+		before := func(c worktree.Throwaway) error {
+			if len(command) > 0 {
+				if err := c.PutBack(ctx, t.Old, command); err != nil {
+					return err
+				}
+			}
+			return tests(c)
+		}
+		if len(scripts) > 0 {
+			if why := unseeing(ctx, t, scripts, before, tests, run); why != "" {
+				return why
+			}
 		}
 	}
 	return ""
