@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/task"
 )
@@ -86,5 +87,34 @@ func TestShippedStepsAreEnough(t *testing.T) {
 		if n := steps(set.Root) - len(set.Root.Steps); n > set.Root.Recursion.MaxTotalSteps || n < 400 {
 			t.Errorf("%s: up to %d nested steps, and the limit is %d", kind, n, set.Root.Recursion.MaxTotalSteps)
 		}
+	}
+}
+
+// The shell steps of the shipped recipes look, keep, put back, offer and publish, in the
+// directory of a person if need be. An agent that were to repair one could remove what is in
+// its way there, and that may be the person's work.
+func TestShippedShellStepsAreNotRepaired(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, name := range ShippedNames() {
+		set, err := Shelf{MaxBytes: 1 << 20}.LoadShipped(name)
+		if err != nil || len(set.Problems) > 0 {
+			t.Fatal(err, set.Problems)
+		}
+		for _, r := range set.Library.Recipes {
+			for i := range r.Steps {
+				s := &r.Steps[i]
+				if s.Type != belay.TypeBash {
+					continue
+				}
+				n++
+				if !s.NoRepair && s.Failure != belay.Infrastructure {
+					t.Errorf("%s/%s: an agent would be asked to repair it", r.Name, s.ID)
+				}
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d shell steps: that shows nothing", n)
 	}
 }
