@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -109,18 +110,12 @@ type Back struct {
 
 // PutBack brings the files of a tree back to what a listing says, and gives the paths
 // that it changed. First everything is looked at: when one file was changed by
-// somebody else meanwhile, or was not kept, nothing is touched and a NotBack says which.
-// To do it again goes on where it ended.
+// somebody else meanwhile, was not kept, or cannot be put away, nothing is touched and a
+// NotBack says which. To do it again goes on where it ended.
 func PutBack(ctx context.Context, b Back) ([]string, error) {
 	now, err := ListFiles(ctx, b.Dir, b.Skip...)
 	if err != nil {
 		return nil, err
-	}
-	paths := now.Since(b.To)
-	for _, path := range paths {
-		if err := b.can(now, path); err != nil {
-			return nil, err
-		}
 	}
 	top, _, err := listed(ctx, b.Dir)
 	if err != nil {
@@ -131,6 +126,15 @@ func PutBack(ctx context.Context, b Back) ([]string, error) {
 		return nil, fmt.Errorf("bring files back: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it any more
+	paths := now.Since(b.To)
+	for _, look := range []func(Listing, string) error{b.can,
+		func(now Listing, path string) error { return b.away(root, now, path) }} {
+		for _, path := range paths {
+			if err := look(now, path); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, do := range []func(*os.Root, string) error{b.copyAside, b.remove, b.write} {
 		for _, path := range paths {
 			if err := do(root, path); err != nil {
@@ -145,6 +149,67 @@ func PutBack(ctx context.Context, b Back) ([]string, error) {
 		return nil, fmt.Errorf("bring files back: %s is not as it was", still[0])
 	}
 	return paths, nil
+}
+
+// away tells whether what is at a path, or in the place of a folder above it, can be put
+// away. The files of a folder are put away by their own paths; what is in no listing, as
+// git ignores it or as it is of another repository, cannot be.
+func (b Back) away(root *os.Root, now Listing, path string) error {
+	if in := notAFolder(root, path); in != "" {
+		if _, goes := now[in]; !goes {
+			return &NotBack{path, "cannot be written: " + in + " is no folder now, and cannot be put away"}
+		}
+		return nil
+	}
+	info, err := root.Lstat(path)
+	switch {
+	case missing(err):
+		return nil
+	case err != nil:
+		return &NotBack{path, "cannot be read"}
+	case info.IsDir():
+		return b.folderAway(root, now, path)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil
+	case !info.Mode().IsRegular(): // a pipe has no content to keep
+		return &NotBack{path, "is no file that can be put away"}
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return &NotBack{path, "cannot be read"}
+	}
+	return f.Close()
+}
+
+// folderAway tells whether each file of a folder that is where a file was has a path in
+// the listing. Folders with nothing in them are nobody's work.
+func (b Back) folderAway(root *os.Root, now Listing, path string) error {
+	return fs.WalkDir(root.FS(), filepath.ToSlash(path), func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return nil
+		}
+		if _, goes := now[at]; err != nil || !goes {
+			return &NotBack{path, "is a folder now, and " + at + " in it cannot be put away"}
+		}
+		return nil
+	})
+}
+
+// notAFolder is the first path above one that is there and is no folder; "" = none is.
+func notAFolder(root *os.Root, path string) string {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		info, err := root.Lstat(path[:i])
+		if err != nil {
+			return "" // then nothing is below it
+		}
+		if !info.IsDir() {
+			return path[:i]
+		}
+	}
+	return ""
 }
 
 // can tells whether a path can be brought back.
@@ -174,11 +239,15 @@ func (b Back) can(now Listing, path string) error {
 	return nil
 }
 
-// copyAside keeps what is at a path. What is there from an earlier try stays.
+// copyAside keeps what is at a path. What is there from an earlier try stays. A folder
+// has nothing of its own to keep, and behind a link there is nothing of this tree.
 func (b Back) copyAside(root *os.Root, path string) error {
+	if notAFolder(root, path) != "" {
+		return nil
+	}
 	to := filepath.Join(b.Aside, path)
 	info, err := root.Lstat(path)
-	if _, have := os.Lstat(to); missing(err) || have == nil {
+	if _, have := os.Lstat(to); missing(err) || have == nil || err == nil && info.IsDir() {
 		return nil
 	}
 	if err == nil {
@@ -191,25 +260,38 @@ func (b Back) copyAside(root *os.Root, path string) error {
 		leads, err := root.Readlink(path)
 		return errors.Join(err, os.Symlink(leads, to))
 	}
+	// beside the folder: in it, a file of this name may be somebody's
+	part := b.Aside + ".part"
+	if err = copyOut(root, path, part, info.Mode().Perm()|0o600); err == nil {
+		err = os.Rename(part, to)
+	}
+	if err != nil {
+		_ = os.Remove(part) // half a copy is of no use
+	}
+	return err
+}
+
+// copyOut copies a file of a tree to a place outside of it.
+func copyOut(root *os.Root, path, to string, mode fs.FileMode) error {
+	if err := os.Remove(to); err != nil && !missing(err) { // of a try that was killed, with its own mode
+		return err
+	}
 	in, err := root.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.OpenFile(to+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o600)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(to+".part", to)
+	return errors.Join(err, out.Close())
 }
 
 // remove takes away what is at a path, and folders that hold nothing any more.
 func (b Back) remove(root *os.Root, path string) error {
-	if _, wanted := b.To[path]; wanted {
+	if _, wanted := b.To[path]; wanted || notAFolder(root, path) != "" { // behind a link it is another file
 		return nil
 	}
 	if err := root.Remove(path); err != nil && !missing(err) {
@@ -229,16 +311,57 @@ func (b Back) write(root *os.Root, path string) error {
 	if !wanted {
 		return nil
 	}
-	name, link := contentOf(digest)
 	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	part := path + ".belay-part"
+	err := b.writePart(root, part, digest)
+	if err == nil {
+		err = clearFolder(root, path)
+	}
+	if err == nil {
+		err = root.Rename(part, path)
+	}
+	if err != nil {
+		_ = root.Remove(part) // half a file is of no use
+	}
+	return err
+}
+
+// clearFolder removes a folder that has no file any more, with the folders in it.
+func clearFolder(root *os.Root, path string) error {
+	if info, err := root.Lstat(path); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // nothing is there
+	}
+	var dirs []string
+	err := fs.WalkDir(root.FS(), filepath.ToSlash(path), func(at string, d fs.DirEntry, err error) error {
+		dirs = append(dirs, at)
+		return err
+	})
+	for _, dir := range slices.Backward(dirs) {
+		if err == nil {
+			err = removeFolder(root, dir)
+		}
+	}
+	return err
+}
+
+// removeFolder removes an empty folder, and nothing else.
+func removeFolder(root *os.Root, dir string) error {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+		return errors.Join(err, fmt.Errorf("%s came there meanwhile", dir))
+	}
+	return root.Remove(dir)
+}
+
+// writePart writes a file or link under a name of its own.
+func (b Back) writePart(root *os.Root, part, digest string) error {
+	name, link := contentOf(digest)
 	if err := root.Remove(part); err != nil && !missing(err) {
 		return err
 	}
 	if link {
-		return errors.Join(root.Symlink(name, part), root.Rename(part, path))
+		return root.Symlink(name, part)
 	}
 	in, err := os.Open(filepath.Join(b.Store, name))
 	if err != nil {
@@ -258,8 +381,5 @@ func (b Back) write(root *os.Root, path string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Chmod(mode), out.Close()); err != nil {
-		return err
-	}
-	return root.Rename(part, path)
+	return errors.Join(err, out.Chmod(mode), out.Close())
 }

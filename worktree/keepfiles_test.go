@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -90,6 +91,87 @@ func TestPutBack(t *testing.T) {
 			}
 			if want := []string{"gone", "in", "in/a/folder", "link", "new/junk", "other", "run", "same"}; c.after == nil && !slices.Equal(paths, want) {
 				t.Errorf("%q, want %q", paths, want)
+			}
+		})
+	}
+}
+
+// A folder is where a file was: its files are put away under their paths, or nothing is
+// touched when one of them is no file of the listing.
+func TestPutBackOverAFolder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		after func(dir string) // before the last look
+		since func(dir string) // after it
+		not   string
+		away  []string
+	}{
+		{name: "with files", after: func(dir string) {
+			put(t, dir, "b.txt/notes.md", "hours of mine")
+			put(t, dir, "b.txt/in/more.md", "more")
+		}, away: []string{"b.txt/in/more.md", "b.txt/notes.md"}},
+		{name: "empty", after: func(dir string) { must(t, os.MkdirAll(filepath.Join(dir, "b.txt", "a", "b"), 0o750)) }},
+		{name: "made since", since: func(dir string) { put(t, dir, "b.txt/notes.md", "of the user") },
+			not: "b.txt/notes.md was changed after the last round was judged"},
+		{name: "with what no listing has", after: func(dir string) { put(t, dir, "b.txt/.git/config", "of the user") },
+			not: "b.txt is a folder now, and b.txt/.git/config in it cannot be put away"},
+		{name: "no file at all", after: func(dir string) { must(t, syscall.Mkfifo(filepath.Join(dir, "b.txt"), 0o600)) },
+			not: "b.txt is no file that can be put away"},
+		{name: "unfinished names", after: func(dir string) { put(t, dir, "c.part", "of the user"); put(t, dir, "c", "worse") },
+			away: []string{"c", "c.part"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir, run := t.TempDir(), t.TempDir()
+			store, aside := filepath.Join(run, "kept"), filepath.Join(run, "later")
+			put(t, dir, "b.txt", "b")
+			put(t, dir, "a.txt", "a")
+			list := func() Listing {
+				l, err := ListFiles(t.Context(), dir)
+				must(t, err)
+				return ReadListing(l.Bytes())
+			}
+			best := list()
+			must(t, KeepFiles(t.Context(), dir, best, store))
+			must(t, os.Remove(filepath.Join(dir, "b.txt")))
+			put(t, dir, "a.txt", "a")
+			if c.after != nil {
+				c.after(dir)
+			}
+			seen := list()
+			if c.since != nil {
+				c.since(dir)
+			}
+			before := list()
+			_, err := PutBack(t.Context(), Back{Dir: dir, To: best, Seen: seen, Store: store, Aside: aside})
+			var away []string
+			_ = filepath.WalkDir(aside, func(at string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					rel, _ := filepath.Rel(aside, at)
+					away = append(away, rel)
+				}
+				return err
+			})
+			if !slices.Equal(away, c.away) {
+				t.Errorf("put away: %q, want %q", away, c.away)
+			}
+			if _, err := os.Lstat(aside + ".part"); err == nil {
+				t.Error("a half copy is left")
+			}
+			var not *NotBack
+			if c.not != "" {
+				if !errors.As(err, &not) || not.Error() != c.not {
+					t.Fatalf("%v, want %s", err, c.not)
+				}
+				if got := list().Since(before); len(got) > 0 {
+					t.Errorf("touched: %q", got)
+				}
+				return
+			}
+			must(t, err)
+			if got := list().Since(best); len(got) > 0 {
+				t.Errorf("not as it was: %q", got)
 			}
 		})
 	}
