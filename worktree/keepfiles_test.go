@@ -146,7 +146,7 @@ func TestPutBackOverAFolder(t *testing.T) {
 			before := list()
 			_, err := PutBack(t.Context(), Back{Dir: dir, To: best, Seen: seen, Store: store, Aside: aside})
 			var away []string
-			_ = filepath.WalkDir(aside, func(at string, d os.DirEntry, err error) error {
+			_ = filepath.WalkDir(aside, func(at string, d os.DirEntry, err error) error { // without the folder nothing was put away
 				if err == nil && !d.IsDir() {
 					rel, _ := filepath.Rel(aside, at)
 					away = append(away, rel)

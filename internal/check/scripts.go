@@ -42,7 +42,7 @@ func oldWith(ctx context.Context, t Trial, tree worktree.Throwaway, was tests, r
 // itself, or have to be another one for this work: then it fails without the rest of it. Before
 // and now prepare the copies for the two. "" = they count, or nothing else was changed.
 func unseeing(ctx context.Context, t Trial, scripts []string, before, now func(worktree.Throwaway) error, run trying) string {
-	was, _ := inCopy(ctx, t, t.Copy+"-scripts", func(c worktree.Throwaway) error {
+	was := inCopy(ctx, t, t.Copy+"-scripts", func(c worktree.Throwaway) error {
 		if err := before(c); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func unseeing(ctx context.Context, t Trial, scripts []string, before, now func(w
 	if was.Passed {
 		return ""
 	}
-	without, _ := inCopy(ctx, t, t.Copy+"-without", func(c worktree.Throwaway) error {
+	without := inCopy(ctx, t, t.Copy+"-without", func(c worktree.Throwaway) error {
 		rest, err := c.Changed(ctx, t.Old, "AMTD", []string{"."})
 		rest = slices.DeleteFunc(rest, func(name string) bool {
 			return worktree.IsTest(name) || worktree.IsTestSettings(name) || slices.Contains(scripts, name)
@@ -74,18 +74,17 @@ func unseeing(ctx context.Context, t Trial, scripts []string, before, now func(w
 }
 
 // inCopy runs something in a new copy that was prepared. What cannot be run has not passed.
-func inCopy(ctx context.Context, t Trial, at string, prepare func(worktree.Throwaway) error, run trying) (Tried, error) {
+func inCopy(ctx context.Context, t Trial, at string, prepare func(worktree.Throwaway) error, run trying) (r Tried) {
 	tree, err := worktree.ThrowawayOf(ctx, t.Dir, t.Commit, t.Base, at)
+	if err == nil {
+		defer tree.Remove()
+		err = prepare(tree)
+	}
+	if err == nil {
+		r, err = run(tree)
+	}
 	if err != nil {
-		return Tried{Why: err.Error()}, err
+		return Tried{Why: err.Error()}
 	}
-	defer tree.Remove()
-	if err := prepare(tree); err != nil {
-		return Tried{Why: err.Error()}, err
-	}
-	r, err := run(tree)
-	if err != nil {
-		return Tried{Why: err.Error()}, err
-	}
-	return r, nil
+	return r
 }
