@@ -69,30 +69,7 @@ var wrappers = []string{"env", "timeout", "nice", "nohup", "exec", "time", "sets
 // a slash, and the first argument of an interpreter. Behind a cd the path may be
 // from either place, and both are told. What is put together when it runs is not
 // among them.
-func (s *Script) RunsFiles() []string { return s.filesOf(runs, nil) }
-
-// JudgingFiles are those of them whose exit status decides, and those in which builders find
-// what they do: of a command whose output goes to another one, or becomes a word of one, that
-// other command is the judge.
-func (s *Script) JudgingFiles() []string {
-	read := map[syntax.Node]bool{}
-	return s.filesOf(func(name string, rest []*syntax.Word) []string {
-		if slices.Contains(packagers, path.Base(name)) {
-			return []string{"package.json"}
-		}
-		return slices.Concat(runs(name, rest), builders[path.Base(name)])
-	}, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.BinaryCmd:
-			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				read[n.X] = true
-			}
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false
-		}
-		return !read[n]
-	})
-}
+func (s *Script) RunsFiles() []string { return s.filesOf(runs) }
 
 // runs are the files that a command runs by their path.
 func runs(name string, rest []*syntax.Word) []string {
@@ -108,12 +85,11 @@ func runs(name string, rest []*syntax.Word) []string {
 // BuildFiles are the files in which builders that a script runs, such as make,
 // find what they do.
 func (s *Script) BuildFiles() []string {
-	return s.filesOf(func(name string, _ []*syntax.Word) []string { return builders[path.Base(name)] }, nil)
+	return s.filesOf(func(name string, _ []*syntax.Word) []string { return builders[path.Base(name)] })
 }
 
-// filesOf asks for the files of each command of a script, without those below what in
-// refuses; nil refuses nothing.
-func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string, in func(syntax.Node) bool) []string {
+// filesOf asks for the files of each command of a script.
+func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string) []string {
 	if s == nil || len(s.Source) > MaxScript || tooDeep(s.Source) >= 0 {
 		return nil
 	}
@@ -124,9 +100,6 @@ func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string, in
 	var files []string
 	dir := ""
 	nodes.visit(func(n syntax.Node) bool {
-		if in != nil && n != nil && !in(n) {
-			return false
-		}
 		call, ok := n.(*syntax.CallExpr)
 		if !ok {
 			return true

@@ -78,7 +78,7 @@ type TaskCriterion struct {
 	Exit    *int     `json:"exit,omitempty"`    // of its check; nil = it was not run
 	Printed string   `json:"printed,omitempty"` // the end of what its check printed
 
-	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it runs
+	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it names
 }
 
 // Met tells whether there is evidence for it.

@@ -2,7 +2,6 @@ package task
 
 import (
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -11,13 +10,13 @@ import (
 
 // evidence is what Belay saw of a round.
 type evidence struct {
-	checks  map[string]bool     // by the id of the criterion
-	whys    map[string]string   // why a check did not pass
-	without map[string]bool     // it passes now on what the work began with, too
-	scripts map[string][]string // it runs them, the work changed them, and as they were it does not pass
-	written map[string]tests    // as they were written, test files are others now, and it does not pass with them
-	began   []began             // how they ended before the work
-	given   bool                // a person gave the criteria
+	checks  map[string]bool       // by the id of the criterion
+	whys    map[string]string     // why a check did not pass
+	without map[string]bool       // it passes now on what the work began with, too
+	names   map[string]namedFiles // files of the work that it names
+	written map[string]tests      // as they were written, test files are others now, and it does not pass with them
+	began   []began               // how they ended before the work
+	given   bool                  // a person gave the criteria
 	changed []string
 	there   map[string]bool // those of the changed files that were there before the work
 	old     []string        // of these, test files that were there before the work
@@ -81,7 +80,7 @@ func readEvidence(in *inputs, criteria []Criterion) evidence {
 		e.tests = false
 	}
 	e.checks, e.counts = checksOf(in.any("checks"), e.whys), counting(in.any("checks"))
-	e.without, e.scripts = withoutWork(in.any("checks")), rewritten(in.any("checks"))
+	e.without, e.names = withoutWork(in.any("checks")), naming(in.any("checks"))
 	e.written = writtenTests(in.any("checks"))
 	e.began = readBegan(in, e.checks)
 	given, _ := unwrapped(in.any("given")).([]any)
@@ -143,15 +142,47 @@ func counting(v any) map[string]bool {
 	return list
 }
 
-// rewritten are scripts of checks that pass only because the work changed these.
-func rewritten(v any) map[string][]string {
-	list := map[string][]string{}
+// namedFiles are files of the work that a check names for more than a look.
+type namedFiles struct {
+	changed, added []string // which it was to change, and which came with it
+	against        []string // as they were before the work it does not pass
+	lost           bool     // there is no copy of these as they were
+}
+
+// naming are those of checks, by the id of their criterion.
+func naming(v any) map[string]namedFiles {
+	list := map[string]namedFiles{}
 	results, _ := unwrapped(v).([]any)
 	for _, x := range results {
 		o, _ := x.(map[string]any)
-		list[first(o, "id", "criterion")] = pathsOf(o["rewritten"])
+		list[first(o, "id", "criterion")] = namedFiles{pathsOf(o["names_changed"]), pathsOf(o["names_added"]), pathsOf(o["rewritten"]), passed(o["lost"])}
 	}
 	return list
+}
+
+// note says which files of the work a check names that passed: what it comes to may be up to
+// them.
+func (n namedFiles) note() string {
+	var list []string
+	for _, file := range n.changed {
+		list = append(list, file+", which the work changed")
+	}
+	for _, file := range n.added {
+		list = append(list, file+", which the work added")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "its check names " + line(strings.Join(list, "; "), maxGoal)
+}
+
+// why says why some of them prove nothing.
+func (n namedFiles) why(against []string) string {
+	files := line(strings.Join(against, ", "), maxGoal)
+	if n.lost {
+		return "its check names what the work changed, and without a repository there is no copy of it as it was: " + files
+	}
+	return "its check passes only since the work changed what it names: " + files
 }
 
 // readAltered reads which files the checks and the tests ran with that are in no commit,
@@ -271,7 +302,7 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		if len(e.old) > 0 {
 			v.Why += "; tests that were there before the work were changed: " + line(strings.Join(e.old, ", "), maxGoal)
 		}
-		v.Note = e.named(c)
+		v.Note = e.note(c)
 	case e.ran(c.ID) && !e.checks[c.ID]:
 		v.Why = against
 	case e.checks[c.ID] && !vouched && !spoke:
@@ -288,38 +319,17 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		v.Why = against
 	}
 	if v.Verdict == isUnproven && e.checks[c.ID] {
-		v.Rewritten = e.rewrote(c)
+		v.Rewritten = e.against(c)
 	}
 	return v
 }
 
-// runnable are the ends of the names of files that a check may run and not only look at.
-var runnable = map[string]bool{
-	"": true, ".sh": true, ".bash": true, ".zsh": true, ".py": true, ".js": true, ".mjs": true, ".cjs": true, ".ts": true,
-	".rb": true, ".pl": true, ".php": true, ".lua": true, ".mk": true,
-}
-
-// named says which files of the work are words of a check that passed, where it may run them:
-// what it comes to may be up to them. Those that the criterion is about are left out.
-func (e *evidence) named(c Criterion) string {
+// note is what a reader has to know of a criterion that is met.
+func (e *evidence) note(c Criterion) string {
 	if !e.checks[c.ID] {
 		return ""
 	}
-	var list []string
-	for _, word := range strings.FieldsFunc(c.Check, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,", r) }) {
-		file, how := path.Clean(word), "added"
-		if e.there[file] {
-			how = "changed"
-		}
-		text := file + ", which the work " + how
-		if slices.Contains(e.changed, file) && runnable[path.Ext(file)] && !matches(c.Files, file) && !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "its check names " + line(strings.Join(list, "; "), maxGoal)
+	return e.names[c.ID].note()
 }
 
 // ran tells whether the check of a criterion was run.
@@ -380,7 +390,6 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 // with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	before := e.before(c.ID)
-	scripts := e.rewrote(c)
 	switch {
 	case !passed && e.whys[c.ID] != "":
 		return "", "its check failed: " + e.whys[c.ID]
@@ -390,8 +399,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check passed, with ignored files that changed during the run"
 	case e.written[c.ID].fails != "":
 		return "", "its check does not pass with the test files as they were written: " + e.written[c.ID].String()
-	case len(scripts) > 0:
-		return "", "its check passes only since the work changed what it runs: " + line(strings.Join(scripts, ", "), maxGoal)
+	case len(e.against(c)) > 0:
+		return "", e.names[c.ID].why(e.against(c))
 	case e.quiet(c.ID):
 		return "", "its check passed, but its output counts no test now, and before the work it counted some"
 	case !before.Passed && e.without[c.ID]:
@@ -408,10 +417,10 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	return "", "its check passed before the work, too"
 }
 
-// rewrote are files that the check of a criterion runs, which passes only since the work changed
-// them; but for those that the criterion is about.
-func (e *evidence) rewrote(c Criterion) []string {
-	return slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
+// against are files that the check of a criterion names, which passes only since the work changed
+// them; but for those that the criterion is about, each by its path.
+func (e *evidence) against(c Criterion) []string {
+	return slices.DeleteFunc(slices.Clone(e.names[c.ID].against), func(file string) bool { return slices.Contains(c.Files, file) })
 }
 
 // beyond tells whether no further work could prove a criterion that is unproven.

@@ -42,7 +42,7 @@ type judged struct {
 	Note    string     `json:"note,omitempty"`    // it is met, and its check names files of the work
 	Trusted bool       `json:"trusted,omitempty"` // it is met because the reflecting agent says so
 
-	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it runs
+	Rewritten []string `json:"rewritten,omitempty"` // its check passes only since the work changed these, which it names
 }
 
 // metVerdict is the closed list of what becomes of a criterion.
@@ -61,12 +61,12 @@ func callCriteriaStatus() Function {
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary`, `criteria` (a list of objects with `id` and `met`, or an object by id) and `missing` (or `unmet`), or a text that ends in a status. A criterion that it denies in any of these is unmet; what it denies that is no criterion makes the round PARTIAL at best. One that nobody can read, or that has several answers that differ or a key twice, counts as NOT_ACHIEVED."},
-			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts and build files that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for those that are among the files of its criterion; with `written` and `written_fails` as `old_tests` has them; or an object of such by id."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for programs and build files that it names and that the work changed, where it does not pass with them as they were, or with `lost` where there is no copy of them: it is unproven then; with `names_changed` for such files that the work was to change, and `names_added` for those that came with it, which are noted; with `written` and `written_fails` as `old_tests` has them; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too, and with `counted` for one whose output counted tests: where it counts none now, it proves nothing. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, `altered` as checks have it, `counted` where their output says how many tests ran, and `counted_before` where it does not, and did before the work. Where it does not, and it did or the work changed the test command, they prove no criterion, and a round is PARTIAL at best."},
-			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best. `written` are test files that are not as the step left them that wrote them, `written_fails` is why the tests do not pass with them as they were (such a round is PARTIAL at best, too), and `written_in` the folder where they are."},
+			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, with `defines` for the files that say what the command does, and with `lost` where there is no copy of them. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best. `written` are test files that are not as the step left them that wrote them, `written_fails` is why the tests do not pass with them as they were (such a round is PARTIAL at best, too), and `written_in` the folder where they are."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
@@ -92,7 +92,7 @@ func callCriteriaStatus() Function {
 			{"line", TypeText, true, "The status with what is missing, on one line."},
 			{"met", TypeNumber, true, "How many criteria are met."},
 			{"total", TypeNumber, true, "How many there are."},
-			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so, and with `rewritten` where its check passes only since the work changed these files, which it runs: among the `files` of the criterion they would not count against it."},
+			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed, and with `trusted` where it is met because the reflecting agent says so, and with `rewritten` where its check passes only since the work changed these files, which it names: among the `files` of the criterion they would not count against it."},
 			{"missing", TypeList, true, "The ids of those that are not met."},
 			{"said", TypeText, true, "The status of the reflecting agent; empty where nobody can read it."},
 			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},
@@ -248,6 +248,8 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	}
 	text, lowers := "the tests do not pass as they were before"+why, true
 	switch {
+	case passed(o["lost"]):
+		text = fmt.Sprintf("the work changed the test command (%s), and without a repository there is no copy of it as it was", line(strings.Join(defines, ", "), maxGoal))
 	case len(defines) > 0:
 		text = fmt.Sprintf("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)
 	case passed(tests["counted"]) && len(files) > 0:

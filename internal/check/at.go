@@ -35,8 +35,10 @@ type Trial struct {
 	Forms   []map[string]worktree.TestFile // test files as they were written during the run: in each of these forms what is run must pass, too
 	FormsIn string                         // the folder that has them
 	Broken  []string                       // such files of which nothing is kept any more
-	Judged  string                         // a shell text that passes is run again with the scripts that it runs as they were in this tree, where the commit changed them; "" = it is not
-	Reads   Reads                          // with Judged
+	Judged  string                         // a shell text that passes is run again with the files that it names as they were in this tree, where the commit changed them; "" = it is not
+	Reads   Reader                         // with Judged or Begun
+	Program []string                       // of these the ones that the work is to change
+	Begun   *Begun                         // in a directory without a repository; nil = nobody asks
 	As      bool                           // the tests are run with Old and Forms alone; where these differ in nothing, nothing is run
 	Tests   bool                           // the tests of the repository, by Script where the settings name one
 	Args    []string                       // else this
@@ -45,10 +47,6 @@ type Trial struct {
 	First   string                         // and in a copy of this commit, which does not have the work; tests only where their output counts none; "" = it is not
 	Within  time.Duration                  // 0 = as long as it takes
 }
-
-// Reads says which files a shell text goes by: scripts that it runs by their path, and
-// the build files of its commands.
-type Reads func(text string) (scripts, builds []string)
 
 // Tried is how it ended. A trial that could not be made is an error instead.
 type Tried struct {
@@ -63,7 +61,10 @@ type Tried struct {
 	Fails   string   `json:"written_fails,omitempty"` // why it does not pass with these as they were written
 	In      string   `json:"written_in,omitempty"`    // the folder where they are as they were written
 
-	Rewritten []string `json:"rewritten,omitempty"` // scripts and build files that it runs and that the work changed: as they were before, it does not pass
+	Changed   []string `json:"names_changed,omitempty"` // files that it names, that the work changed and was to change
+	Added     []string `json:"names_added,omitempty"`   // files that it names and that came with the work
+	Rewritten []string `json:"rewritten,omitempty"`     // files that it names and that the work changed: as they were before, it does not pass
+	Lost      bool     `json:"lost,omitempty"`          // there is no copy of Rewritten, or of Defines, as they were before
 	Said      string   `json:"said,omitempty"`
 
 	Counted bool     `json:"counted,omitempty"`        // its output says how many tests ran
@@ -105,6 +106,12 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		return tryCommand(ctx, t, in.Dir, env, to)
 	}
 	switch {
+	case t.As && t.Begun != nil:
+		if r.Defines = t.Begun.lost(tree.Dir); len(r.Defines) > 0 {
+			r.Lost, r.Why = true, "there is no copy of it as it was before the work"
+			return r, nil
+		}
+		return earlier(ctx, t, tree, variable(env, "PATH"), run)
 	case t.As:
 		return earlier(ctx, t, tree, variable(env, "PATH"), run)
 	case !t.Tests && len(t.Args) == 0:
@@ -147,11 +154,12 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 			return err
 		}
 	}
-	if err := rewritten(ctx, t, tree, env, to, r); err != nil {
+	run := func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }
+	if err := named(ctx, t, tree, run, r); err != nil {
 		return err
 	}
 	if r.Written = unlike(t, tree); len(r.Written) > 0 {
-		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }, nil, nil)
+		r.Fails = asWritten(ctx, t, run, nil, nil)
 	}
 	if t.First == "" {
 		return nil
@@ -166,41 +174,6 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 	return err
 }
 
-// rewritten runs a shell text that passed with the scripts and build files that it goes by as
-// they were before the work, where the work changed them.
-func rewritten(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, to Streams, r *Tried) error {
-	if t.Judged == "" {
-		return nil
-	}
-	scripts, builds := t.Reads(t.Args[len(t.Args)-1])
-	list, err := tree.Changed(ctx, t.Judged, "MTD", scripts)
-	if err != nil {
-		return err
-	}
-	// A new build file may come before one that was there.
-	added, err := tree.Changed(ctx, t.Judged, "A", builds)
-	if slices.ContainsFunc(builds, func(name string) bool { return (level{tree.Dir}).has(name) && !slices.Contains(added, name) }) {
-		list = append(list, added...)
-	}
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	was, err := worktree.ThrowawayOf(ctx, t.Dir, t.Commit, t.Base, t.Copy+"-was")
-	if err != nil {
-		return err
-	}
-	defer was.Remove()
-	if err := was.PutBack(ctx, t.Judged, list); err != nil {
-		return err
-	}
-	if then, err := tryCommand(ctx, t, was.Dir, env, to); err != nil {
-		return err
-	} else if !then.Passed {
-		r.Rewritten = list
-	}
-	return nil
-}
-
 // redefined are the files that said what the test command does when the work began, and
 // are not as they were: those that have its text or settings, are tests or came before it with
 // the work, and others that it names.
@@ -210,14 +183,9 @@ func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path strin
 	err = tree.As(ctx, t.Old, func() {
 		plan = Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
 		defines = before(now, plan, tree.Dir)
-		if t.Script == "" {
-			return
+		if t.Script != "" {
+			plan.Top, plan.Commands = tree.Dir, append(plan.Commands, Plan(tree.Dir, t.Script, path).Commands...)
 		}
-		l, c := level{tree.Dir}, effect.TestCommand{Kind: inShell[0]}
-		for _, name := range l.named(t.Script) {
-			c.Files = append(c.Files, l.sum(name))
-		}
-		plan.Top, plan.Commands = tree.Dir, append(plan.Commands, c)
 	})
 	defines = slices.DeleteFunc(defines, func(name string) bool { return !(level{tree.Dir}).has(name) })
 	if err != nil || len(plan.Commands) == 0 { // all of it came with the work

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -17,13 +19,14 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
+	"github.com/belay-run/belay/worktree"
 )
 
 // atCommand runs something in a copy of a commit.
 func (a *app) atCommand() *cobra.Command {
 	var t check.Trial
 	var asJSON, written bool
-	var id, before string
+	var id, before, program, listing string
 	cmd := command("at COMMIT [-- COMMAND…]", "run a command, or the tests, in a copy of a commit", 1, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			t.Commit, t.Args = args[0], args[1:]
@@ -47,17 +50,15 @@ func (a *app) atCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t.Dir, t.Script, t.Reads = dir, cfg.Tests.Value, goesBy
+			t.Dir, t.Script, t.Reads = dir, cfg.Tests.Value, shellTexts{}
 			if t.Copy, err = a.copyPlace(); err != nil {
 				return exit.New(exit.Infra, "at", err, "")
 			}
 			if ctx, err = a.asBegun(ctx, dir); err != nil {
 				return err
 			}
-			if written {
-				if t.Forms, t.Broken, t.FormsIn, err = a.writtenTests(); err != nil {
-					return exit.New(exit.Infra, "at", err, "")
-				}
+			if err := a.sinceBegun(ctx, &t, program, listing, written); err != nil {
+				return exit.New(exit.Infra, "at", err, "")
 			}
 			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.out, Err: a.std.Err}, verdict.Shortfall)
 			if err != nil {
@@ -91,7 +92,9 @@ it is.`
 	f.BoolVar(&written, "written-tests", false, "in a step of a run: put back the test files that steps of it wrote (belay place tests), as they were written; written and written_fails in the JSON say which are others now, and why it does not pass with them as they were")
 	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
 	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there. With --tests: run tests there that pass and whose output counts none; counted_before in the JSON says that it counts some there")
-	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the scripts that it runs by their path, and the build files of its commands, as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")
+	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the programs that it names, and the build files of its commands, as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")
+	f.StringVar(&program, "program", "", "a JSON list of files that the work is to change: --old-scripts leaves them as they are")
+	f.StringVar(&listing, "listing", "", "in a step of a run, in a directory without a repository: a list of the files (belay place begin) that says which of them were changed since. There is no copy of these")
 	f.StringVar(&before, "before", "", "the JSON of commands that ran before the work: --without is not for one that passed then, by its --id")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
@@ -99,11 +102,80 @@ it is.`
 	return cmd
 }
 
-// goesBy are the files that a shell text goes by.
-func goesBy(text string) (scripts, builds []string) {
-	s := &recipe.Script{Source: text}
-	return s.JudgingFiles(), s.BuildFiles()
+// shellTexts are read as those of recipes.
+type shellTexts struct{}
+
+func (shellTexts) Names(text string, files []string) []string {
+	return (&recipe.Script{Source: text}).Names(files)
 }
+
+func (shellTexts) Rivals(name string) []string { return recipe.Rivals(name) }
+
+// listed is a JSON list of paths; what is none has none.
+func listed(text string) []string {
+	var list []string
+	_ = json.Unmarshal([]byte(text), &list) // as above
+	for i := range list {
+		list[i] = path.Clean(list[i])
+	}
+	return list
+}
+
+// sinceBegun adds what is known since the work began: which files it was to change, what is not
+// as it was in a directory without a repository, and the tests that were written.
+func (a *app) sinceBegun(ctx context.Context, t *check.Trial, program, listing string, written bool) (err error) {
+	t.Program = listed(program)
+	if listing != "" && t.Commit == "" {
+		if t.Begun, err = a.begunHere(ctx, t.Dir, listing); err != nil {
+			return err
+		}
+	}
+	if written {
+		t.Forms, t.Broken, t.FormsIn, err = a.writtenTests()
+	}
+	return err
+}
+
+// begunHere is what is known of a directory without a repository since the work began; nil where
+// it has one, or where nobody made the list.
+func (a *app) begunHere(ctx context.Context, dir, name string) (*check.Begun, error) {
+	run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
+	state, err := a.stateDir()
+	if err != nil || run == "" {
+		return nil, err
+	}
+	list := runPlace{app: a, run: run, state: state}.list(name)
+	b, err := os.ReadFile(list + testsPlan)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil //nolint:nilnil // it had a repository, or an earlier Belay began the run
+	}
+	var begun check.Begun
+	if err == nil {
+		err = json.Unmarshal(b, &begun.Tests)
+	}
+	if err == nil {
+		b, err = os.ReadFile(list)
+	}
+	var now worktree.Listing
+	if err == nil {
+		now, err = worktree.ListFiles(ctx, dir, state)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the files: %w", err)
+	}
+	was := worktree.ReadListing(b)
+	for _, file := range now.Since(was) {
+		if _, there := was[file]; there {
+			begun.Changed = append(begun.Changed, file)
+		} else {
+			begun.Added = append(begun.Added, file)
+		}
+	}
+	return &begun, nil
+}
+
+// testsPlan ends the name of a file beside a list: how the tests were run then.
+const testsPlan = ".tests"
 
 // passedBefore tells whether a command passed before the work.
 func passedBefore(text, id string) bool {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/check"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
@@ -91,6 +93,9 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home str
 		if err := r.listIgnored(ctx, name); err != nil {
 			return infra("look at the files", err)
 		}
+		if err := r.keepPlan(name, c.Top == ""); err != nil {
+			return infra("look at the files", err)
+		}
 		if err := r.lookBefore(ctx, name == "round-1", kind); err != nil {
 			return infra("look at the files", err)
 		}
@@ -111,6 +116,23 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home str
 	}
 	r.object(from)
 	return nil
+}
+
+// keepPlan writes down how tests are run in a directory without a repository: nobody can look
+// later how it was.
+func (r runPlace) keepPlan(name string, needed bool) error {
+	if !needed {
+		return nil
+	}
+	cfg, err := config.Load(r.environ)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(check.Plan(here(), cfg.Tests.Value, r.env("PATH")))
+	if err == nil {
+		err = os.WriteFile(r.list(name)+testsPlan, b, 0o600)
+	}
+	return err
 }
 
 // begun reads where a round began.

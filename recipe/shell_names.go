@@ -1,0 +1,168 @@
+package recipe
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// programs are the ends of the names of files that a command can run or build.
+var programs = []string{
+	"", ".sh", ".bash", ".zsh", ".ksh", ".fish", ".bats", ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".rb", ".pl",
+	".php", ".lua", ".tcl", ".awk", ".sed", ".jq", ".r", ".R", ".jl", ".ps1", ".mk", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".m",
+	".java", ".kt", ".kts", ".groovy", ".scala", ".cs", ".fs", ".swift", ".zig", ".f90", ".pas", ".d", ".nim", ".hs", ".ml", ".ex", ".exs", ".erl", ".clj",
+}
+
+// lookers are commands that only look at the files that they name.
+var lookers = []string{
+	"test", "[", "grep", "egrep", "fgrep", "rg", "ag", "ls", "stat", "file", "wc", "diff", "cmp", "md5sum", "sha1sum", "sha256sum",
+	"cat", "head", "tail", "sed", "awk", "cut", "sort", "uniq", "tr", "jq", "yq", "shellcheck", "shfmt", "gofmt",
+}
+
+// IsProgram tells by the name of a file whether a command can run or build it.
+func IsProgram(name string) bool { return slices.Contains(programs, path.Ext(path.Base(name))) }
+
+// Names are those of some files, by their paths, that a shell text names for more than a look:
+// programs whose name stands anywhere in it, and files that say what one of its commands does,
+// such as the Makefile of make. How they are run is not asked, because there is always another
+// way; only commands that are known to look at files are left out, and what these print must
+// not go into another command.
+func (s *Script) Names(files []string) []string {
+	if s == nil || len(files) == 0 {
+		return nil
+	}
+	words := strings.FieldsFunc(s.withoutLooks(), func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,:", r) })
+	for i, word := range words {
+		words[i] = rooted(word)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	var list []string
+	for _, file := range files {
+		base := path.Base(file)
+		if IsProgram(file) && slices.ContainsFunc(words, func(word string) bool { return means(word, file, base) }) ||
+			slices.ContainsFunc(words, func(word string) bool { return slices.Contains(orders[path.Base(word)], base) }) {
+			list = append(list, file)
+		}
+	}
+	return list
+}
+
+// rooted is a word as a path; one that leads from the directory, wherever that is, begins with a
+// slash.
+func rooted(word string) string {
+	here := strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	word = path.Clean(word)
+	for strings.HasPrefix(word, "../") {
+		word = word[len("../"):]
+	}
+	if here {
+		return "/" + word
+	}
+	return word
+}
+
+// means tells whether a word can be a file: it ends in its name, and what is before that is no
+// other folder. A name without an end may be a command, so it counts with its path only.
+func means(word, file, base string) bool {
+	switch {
+	case word == file:
+		return true
+	case path.Base(word) != base || path.Ext(base) == "" && word == base:
+		return false
+	}
+	return strings.HasSuffix("/"+file, "/"+strings.TrimLeft(word, "/")) || strings.HasSuffix(word, "/"+file)
+}
+
+// orders are the files that say what a command does, by its name.
+var orders = func() map[string][]string {
+	all := map[string][]string{"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "composer": {"composer.json"}}
+	for name, files := range builders {
+		all[name] = append(all[name], files...)
+	}
+	for _, name := range packagers {
+		all[name] = append(all[name], "package.json")
+	}
+	return all
+}()
+
+// Rivals are the other files that a command takes in the place of one, such as the GNUmakefile
+// for a Makefile.
+func Rivals(name string) []string {
+	for _, files := range orders {
+		if slices.Contains(files, path.Base(name)) {
+			return slices.DeleteFunc(slices.Clone(files), func(other string) bool { return other == path.Base(name) })
+		}
+	}
+	return nil
+}
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+func spanOf(n syntax.Node) span { return span{int(n.Pos().Offset()), int(n.End().Offset())} }
+
+// withoutLooks is the text without the commands that only look at files.
+func (s *Script) withoutLooks() string {
+	if len(s.Source) > MaxScript || tooDeep(s.Source) >= 0 {
+		return s.Source
+	}
+	nodes, err := newBash().read(s.Source)
+	if err != nil { // so it is no look
+		return s.Source
+	}
+	out := []byte(s.Source)
+	var fed []span // what is printed here goes into a command that does more than look
+	nodes.visit(func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && !looks(n.Y) {
+				fed = append(fed, spanOf(n.X))
+			}
+		case *syntax.Stmt:
+			at := spanOf(n)
+			if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && !looks(n) {
+				fed = append(fed, at)
+			} else if looks(n) && !slices.ContainsFunc(fed, func(f span) bool { return f.from <= at.from && at.to <= f.to }) {
+				for i := at.from; i < at.to; i++ {
+					out[i] = ' '
+				}
+			}
+		case *syntax.CmdSubst, *syntax.ProcSubst: // what runs in a look
+			at := spanOf(n)
+			copy(out[at.from:at.to], s.Source[at.from:at.to])
+		}
+		return true
+	})
+	return string(out)
+}
+
+// looks tells whether a command only looks at files.
+func looks(stmt *syntax.Stmt) bool {
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok {
+		_, test := stmt.Cmd.(*syntax.TestClause)
+		return test
+	}
+	args := unwrapped(bared(call.Args))
+	if len(args) == 0 {
+		return false
+	}
+	name := nameOf(args[0])
+	if slices.Contains(lookers, name) {
+		return true
+	}
+	lang, _ := named(name)
+	for _, arg := range args[1:] {
+		word := nameOf(arg)
+		if slices.Contains(lang.looks, word) {
+			return name != ""
+		}
+		if !strings.HasPrefix(word, "-") {
+			break
+		}
+	}
+	return false
+}
