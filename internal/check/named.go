@@ -64,7 +64,8 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 	case len(list) == 0:
 		return nil
 	case t.Judged == "":
-		r.Rewritten, r.Lost = list, true
+		r.Rewritten = slices.DeleteFunc(list, func(name string) bool { return t.Begun.had(level{tree.Dir}.sum(name)) })
+		r.Lost = len(r.Rewritten) > 0
 		return nil
 	}
 	was, err := worktree.ThrowawayOf(ctx, t.Dir, t.Commit, t.Base, t.Copy+"-was")
@@ -75,12 +76,22 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 	if err := was.PutBack(ctx, t.Judged, list); err != nil {
 		return err
 	}
+	if list = slices.DeleteFunc(list, func(name string) bool { return sameOrders(tree.Dir, was.Dir, name) }); len(list) == 0 {
+		return nil
+	}
 	if then, err := run(was); err != nil {
 		return err
 	} else if !then.Passed {
 		r.Rewritten = list
 	}
 	return nil
+}
+
+// sameOrders tells whether the part of a file is the same in two folders that says what a command
+// does: a new dependency in a package.json is none.
+func sameOrders(now, was, name string) bool {
+	dir, base := path.Split(name)
+	return parts[base] != nil && (level{filepath.Join(now, dir)}).sum(base) == (level{filepath.Join(was, dir)}).sum(base)
 }
 
 // differences are the files that the work changed or removed, and those that came with it, from
@@ -112,6 +123,13 @@ func (t Trial) leads(dir string, added []string) []string {
 			other = path.Join(path.Dir(name), other)
 			return (level{dir}).has(other) && !slices.Contains(added, other)
 		})
+	})
+}
+
+// had tells whether a file is, in what says how tests are run, as it was.
+func (b Begun) had(f effect.FileSum) bool {
+	return parts[path.Base(f.Path)] != nil && slices.ContainsFunc(b.Tests.Commands, func(c effect.TestCommand) bool {
+		return c.Dir == "" && slices.Contains(c.Files, f)
 	})
 }
 
