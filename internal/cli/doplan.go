@@ -3,6 +3,9 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
 )
 
 // The steps of the recipes of belay do whose results are shown as they come.
@@ -199,7 +203,7 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 	for _, w := range p.Warnings {
 		lines = append(lines, "  note    "+readable.Clean(w))
 	}
-	for _, text := range []string{p.unprovable(tree), p.scarce(tree)} {
+	for _, text := range []string{p.unprovable(tree), p.undeclared(tree.Started().Dir), p.scarce(tree)} {
 		if text != "" {
 			lines = append(lines, "  note    "+text)
 		}
@@ -237,6 +241,36 @@ func (p taskPlan) unprovable(tree *flow.Tree) string {
 	}
 	return fmt.Sprintf("%s %s no check: the result is PARTIAL at best; give checks with --criteria, or accept the reflecting agent's word with --trust-reflection",
 		strings.Join(ids, ", "), have)
+}
+
+// undeclared names the programs of a directory that a check names, and that are not among the files
+// of its criterion: somebody may have meant them to be changed.
+func (p taskPlan) undeclared(dir string) string {
+	if p.Type != development {
+		return ""
+	}
+	var list []string
+	for _, c := range p.Criteria {
+		var there []string
+		for _, word := range strings.FieldsFunc(c.Check, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,:", r) }) {
+			for more := true; more; _, word, more = strings.Cut(word, "/") { // what is before may be a variable
+				name := path.Clean(word)
+				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && !slices.Contains(there, name) {
+					there = append(there, name)
+				}
+			}
+		}
+		there = slices.DeleteFunc(there, func(name string) bool {
+			return worktree.IsTest(name) || slices.ContainsFunc(c.Files, func(f string) bool { return path.Clean(f) == name })
+		})
+		if named := (shellTexts{}).Names(c.Check, there); len(named) > 0 {
+			list = append(list, readable.Clean(fmt.Sprintf("%s (%s)", c.ID, strings.Join(named, ", "))))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "if the work changes a program that a check names, the criterion is unproven unless it has the program under files: " + strings.Join(list, ", ")
 }
 
 func criteria(n int) string {
