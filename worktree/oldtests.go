@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,22 +28,26 @@ func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
 	return err
 }
 
-// Changed are those of some files, by their paths from the folder of the copy, in which its
-// commit differs from a tree: which changes count is a filter as git diff has it.
-func (t Throwaway) Changed(ctx context.Context, tree, filter string, files []string) ([]string, error) {
-	if len(files) == 0 {
-		return nil, nil
-	}
+// Changed are the files in which the commit of the copy differs from a tree, by their paths from
+// the folder of the copy, which may lead out of it: which changes count is a filter as git diff
+// has it.
+func (t Throwaway) Changed(ctx context.Context, tree, filter string) ([]string, error) {
 	p, err := find(ctx, "", t.Dir)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"diff", "--name-only", "--relative", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=" + filter, tree, "HEAD", "--"}
-	for _, name := range files {
-		args = append(args, ":(literal)"+name)
+	out, err := p.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter="+filter, tree, "HEAD", "--")
+	if err != nil {
+		return nil, err
 	}
-	out, err := p.git.in(t.Dir).run(ctx, args...)
-	return records(out), err
+	list := records(out)
+	for i, name := range list {
+		if list[i], err = filepath.Rel(t.Dir, filepath.Join(t.Root, "tree", filepath.FromSlash(name))); err != nil {
+			return nil, err
+		}
+		list[i] = filepath.ToSlash(list[i])
+	}
+	return list, nil
 }
 
 // PutBack gives the copy files as a tree has them, by their paths from its folder: those
@@ -52,11 +57,7 @@ func (t Throwaway) PutBack(ctx context.Context, tree string, files []string) err
 	if err != nil {
 		return err
 	}
-	args := []string{"restore", "--source=" + tree, "--worktree", "--"}
-	for _, name := range files {
-		args = append(args, ":(literal)"+name)
-	}
-	_, err = p.git.in(t.Dir).run(ctx, args...)
+	_, err = p.git.in(t.Dir).feed(ctx, literal("literal", files), "restore", "--source="+tree, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
 }
 
@@ -118,12 +119,17 @@ func (t Throwaway) OldTests(ctx context.Context, base string, also []string) ([]
 	if len(old) == 0 {
 		return nil, nil
 	}
-	var paths strings.Builder
-	for _, path := range old {
-		paths.WriteString(":(top,literal)" + path + "\x00")
-	}
-	_, err = p.feed(ctx, []byte(paths.String()), "restore", "--source="+base, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = p.feed(ctx, literal("top,literal", old), "restore", "--source="+base, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return old, err
+}
+
+// literal is a list of paths as git reads it, without any patterns.
+func literal(magic string, paths []string) []byte {
+	var list bytes.Buffer
+	for _, path := range paths {
+		list.WriteString(":(" + magic + ")" + path + "\x00")
+	}
+	return list.Bytes()
 }
 
 // changedTests are the test files that are to come back, and those that have taken

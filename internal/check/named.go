@@ -100,10 +100,10 @@ func (t Trial) differences(ctx context.Context, tree worktree.Throwaway) (change
 	if t.Judged == "" {
 		return t.Begun.Changed, t.Begun.Added, nil
 	}
-	if changed, err = tree.Changed(ctx, t.Judged, "MTD", []string{"."}); err != nil {
+	if changed, err = tree.Changed(ctx, t.Judged, "MTD"); err != nil {
 		return nil, nil, err
 	}
-	added, err = tree.Changed(ctx, t.Judged, "A", []string{"."})
+	added, err = tree.Changed(ctx, t.Judged, "A")
 	return changed, added, err
 }
 

@@ -52,7 +52,7 @@ func unseeing(ctx context.Context, t Trial, scripts []string, before, now func(w
 		return ""
 	}
 	without := inCopy(ctx, t, t.Copy+"-without", func(c worktree.Throwaway) error {
-		rest, err := c.Changed(ctx, t.Old, "AMTD", []string{"."})
+		rest, err := c.Changed(ctx, t.Old, "AMTD")
 		rest = slices.DeleteFunc(rest, func(name string) bool {
 			return worktree.IsTest(name) || worktree.IsTestSettings(name) || slices.Contains(scripts, name)
 		})
