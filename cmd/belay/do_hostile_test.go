@@ -14,7 +14,7 @@ import (
 const obedient = `#!/bin/bash
 prompt=$(cat)
 case $BELAY_STEP in
-classify-and-decompose) printf '%s\n' "${prompt##*The task:}" ;;
+classify-and-decompose) sed '1,/^ *The task:$/d' <<< "$prompt" ;; # bash takes half a minute for a megabyte
 implement) echo made > made ;;
 handle-qa | handle-operations) printf '%s\n' "$prompt" ;;
 scope) printf '{"questions": ["$(touch %s)", "; touch %s"]}\n' "$CANARY" "$CANARY" ;;
