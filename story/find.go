@@ -250,6 +250,9 @@ func (f *finder) thens() {
 
 // ended is about a run that did not reach its goal.
 func (f *finder) ended() Next {
+	if n, is := f.ofReview(); is {
+		return n
+	}
 	var ways []way
 	c, look := f.Cause, Command(nil)
 	if c != nil && !c.Whole && f.Status == belay.Hollow {

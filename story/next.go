@@ -59,6 +59,8 @@ const (
 	RunAgain    Advice = "run_again"    // its recipe made less of what done steps gave: they run again by name only
 	StartOver   Advice = "start_over"   // nothing of it would run again: a new run
 	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, begin the review from nothing, or do without one
+	NextReview  Advice = "next_review"  // a round of the review of a plan is over: the better plan is reviewed in a new run
+	ReviewAgain Advice = "review_again" // the same, and it was the last: have the same plan reviewed again
 	RaiseBudget Advice = "raise_budget" // no further agent may start: give the run its budget once more, then go on
 	CarryOut    Advice = "carry_out"    // a task was planned: carry out the plan
 	CarriedOut  Advice = "carried_out"  // another run carries out the plan: look at that one

@@ -2,14 +2,22 @@ package story
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
 )
 
 // reviewStep is the step of a task whose rounds are the review of its plan.
 const reviewStep belay.Path = "plan-review"
+
+// ReviewRecipe is the shipped recipe for one round of it, which is also run by its name.
+const ReviewRecipe = "plan-review"
+
+// PlanVar is the plan that it is given, and the better one that it gives.
+const PlanVar = "plan"
 
 // Stalemate is the line for programs about rounds that came to a standstill.
 type Stalemate struct {
@@ -40,16 +48,23 @@ type Finding struct {
 func ReviewOf(tree *flow.Tree) *Review {
 	for _, id := range slices.Backward(tree.Runs()) {
 		s := tree.Run(id)
-		if e, _ := s.Started(); e.Repeat != reviewStep {
+		if e, _ := s.Started(); e.Repeat != reviewStep && !(id == id.Root() && isReview(s.Recipe())) {
 			continue
 		}
 		var end Review
 		r := s.Result()
-		if r == nil || json.Unmarshal(r.Outputs["verdict"].JSON, &end) != nil || end.Status == "" {
+		if r == nil {
+			return nil
+		}
+		gave := r.Outputs
+		if id == id.Root() { // it gives nothing to anybody
+			gave = s.Vars()
+		}
+		if json.Unmarshal(gave["verdict"].JSON, &end) != nil || end.Status == "" {
 			return nil
 		}
 		var t struct{ Open any }
-		if json.Unmarshal(r.Outputs["review_triaged"].JSON, &t) == nil {
+		if json.Unmarshal(gave["review_triaged"].JSON, &t) == nil {
 			b, _ := json.Marshal(t.Open)     // it was read from JSON
 			_ = json.Unmarshal(b, &end.Open) // findings that nobody can read are not shown
 		}
@@ -59,4 +74,32 @@ func ReviewOf(tree *flow.Tree) *Review {
 		return &end
 	}
 	return nil
+}
+
+// isReview tells whether a recipe is the shipped one for a round of a review.
+func isReview(r *recipe.Recipe) bool {
+	return r != nil && r.Name == ReviewRecipe && r.IsShipped()
+}
+
+// ofReview is what to do after a single round of a review that did not approve the plan: the
+// next round is a new run with the better plan. Where the review ended, the same plan can be
+// reviewed again.
+func (f *finder) ofReview() (Next, bool) {
+	root := f.tree.Run(f.Run.Root())
+	if f.Run != f.Run.Root() || root == nil || !isReview(root.Recipe()) {
+		return Next{}, false
+	}
+	r := ReviewOf(f.tree)
+	if _, said := f.tree.EndedByWord(); !said || r == nil || r.Approved {
+		return Next{}, false
+	}
+	if plan, there := root.Vars()[PlanVar]; there && f.Status == belay.Partial {
+		given := maps.Clone(f.started.Vars)
+		given[PlanVar] = plan
+		next := *f
+		next.started.Vars = given
+		return Next{NextReview, next.anew()}, true
+	}
+	m := f.rerun("review")
+	return Next{ReviewAgain, []Command{m.Command}}, f.play(way{ReviewAgain, nil, []move{m}}) != flow.Idle
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -14,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/task"
 )
 
 // planFile is the file in the folder of a run in which the review of a plan leaves one
@@ -96,4 +99,47 @@ func (o doOptions) reviewed(cfg *config.Config) string {
 		return config.ReviewNever
 	}
 	return cfg.PlanReview.Value
+}
+
+// readablePlan refuses a run of one round of a review whose plan nobody could read.
+func (a *app) readablePlan(name string, vars map[string]json.RawMessage, o runOptions) error {
+	plan, set := vars[story.PlanVar]
+	if name != story.ReviewRecipe || !set || vars[taskVar] == nil || o.compat {
+		return nil
+	}
+	if shipped, err := a.isShipped(name, o); err != nil || !shipped {
+		return err
+	}
+	raw, err := task.Call("task-type", map[string]json.RawMessage{"task": vars[taskVar], "decomposition": plan, "whole": json.RawMessage("true")})
+	var read struct{ Fallback bool }
+	if err != nil || json.Unmarshal(raw, &read) != nil || !read.Fallback {
+		return nil //nolint:nilerr // the run says what is wrong with the task
+	}
+	return exit.New(exit.Invalid, "", fmt.Errorf("--set plan: the plan cannot be read: %s", noPlan(plan)),
+		"nothing was started; a plan is a JSON object with goal, criteria and streams, as belay show RUN --output plan prints that of a task")
+}
+
+// noPlan says what a value lacks to be a plan.
+func noPlan(plan json.RawMessage) string {
+	var text string
+	if json.Unmarshal(plan, &text) == nil {
+		plan = json.RawMessage(text)
+	}
+	var has map[string]any
+	if json.Unmarshal(plan, &has) != nil {
+		return "it is no JSON object"
+	}
+	var lacks []string
+	for _, names := range [][]string{{"goal"}, {"criteria", "success_criteria"}, {"streams", "workstreams"}} {
+		if !slices.ContainsFunc(names, func(name string) bool {
+			list, isList := has[name].([]any)
+			return has[name] != nil && has[name] != "" && (!isList || len(list) > 0)
+		}) {
+			lacks = append(lacks, names[0])
+		}
+	}
+	if len(lacks) == 0 {
+		return "it needs a goal, and lists of criteria and streams"
+	}
+	return "it has no " + strings.Join(lacks, ", ")
 }

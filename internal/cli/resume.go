@@ -178,8 +178,12 @@ func (a *app) refusal(ws *workshop, o *engine.Open, r story.Resumption) error {
 		if status == belay.Stalemate {
 			a.stuck(o.Tree, status)
 		}
-		next := cmp.Or(tui.Next(a.account(ws.state, o, story.New(o.Tree)), tui.NewNames(o.Tree), a.name()), "start a new run")
+		acc := a.account(ws.state, o, story.New(o.Tree))
+		next := cmp.Or(tui.Next(acc, tui.NewNames(o.Tree), a.name()), "start a new run")
 		cure := "change what it works on, then " + next + "; a changed recipe or --set needs a new run"
+		if acc.Next.Advice == story.NextReview {
+			cure = next
+		}
 		if r.Seen {
 			cure = "change something there, then " + story.Resume(o.ID).Text(a.name()) + "; or, when something else is different, " + next
 		}

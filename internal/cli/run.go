@@ -110,6 +110,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	} else if work {
 		return a.runWork(ctx, cmd, vars, o)
 	}
+	if err := a.readablePlan(name, vars, o); err != nil {
+		return err
+	}
 	return a.begin(ctx, cmd, name, vars, o)
 }
 

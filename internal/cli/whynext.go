@@ -185,6 +185,10 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "the next try would be the last one again: change what it works on, or say what is different now, then go on; " + sameRecipe
 	case story.RunAgain:
 		return "its steps are done, so resume would run nothing: change what they work on, then run the step again whose output the recipe reads; it goes on with the recipe and the values as they were: for others start a new run"
+	case story.NextReview:
+		return "this was one round of a review, and the plan is not approved: review the better plan in a new run"
+	case story.ReviewAgain:
+		return "the plan is not approved, and the review has ended: have the same plan reviewed again, or start a new run with a better one"
 	case story.EditPlan:
 		return "the same would be found again: edit the plan in the file below, or have it reviewed from the start, then go on; or start a new run without a review"
 	case story.RaiseBudget:

@@ -463,6 +463,8 @@ func (r *Receipt) goOnWords() []Command {
 		story.ChangeFirst: "change what the rounds work on, or say what is different now",
 		story.RunAgain:    "change what the step works on, then run it again",
 		story.EditPlan:    "edit the plan, " + r.plan + ", or have it reviewed from the start",
+		story.NextReview:  "review the better plan in a new run",
+		story.ReviewAgain: "have the same plan reviewed again",
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.CarriedOut: "look at the run that carries out this plan",
 		story.StartAgain: "a new run; no round of this one is left",

@@ -281,13 +281,15 @@ func Next(acc *story.Account, names *Names, belayCmd string) string {
 		return typed[0] + "   # the run that carries out this plan"
 	case story.StartAgain:
 		return typed[0] + "   # a new run; no round of this one is left"
+	case story.NextReview:
+		return typed[0] + "   # a new run, which reviews the better plan"
 	case story.AddChecks:
 		if !slices.Contains(acc.Next.Commands[0], "FILE") {
 			return typed[0] + "   # a new run, once in that file " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 		}
 		return typed[0] + "   # a new run, where in FILE " + readable.Harmless(acc.Task.ToProve()) + "; or --trust-reflection"
 	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst, story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork,
-		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.StartOver:
+		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.StartOver, story.ReviewAgain:
 		return acc.Next.Line(belayCmd)
 	case story.Nothing:
 	}
