@@ -118,3 +118,31 @@ func TestShippedShellStepsAreNotRepaired(t *testing.T) {
 		t.Errorf("%d shell steps: that shows nothing", n)
 	}
 }
+
+// Where an agent is not logged in, its account is used up or the disk is full, a run that went on
+// without an optional step would judge what nobody could do: it is held.
+//
+// promise: F7
+func TestShippedOptionalStepsAreHeld(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, name := range ShippedNames() {
+		set, err := Shelf{MaxBytes: 1 << 20}.LoadShipped(name)
+		if err != nil || len(set.Problems) > 0 {
+			t.Fatal(err, set.Problems)
+		}
+		for i := range set.Root.Steps {
+			s := &set.Root.Steps[i]
+			if !s.Optional || !s.Type.Agent() && !s.Type.Child() {
+				continue
+			}
+			n++
+			if !s.Cure {
+				t.Errorf("%s/%s: it is optional, and does not say on_failure: cure", name, s.ID)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d optional steps of agents: that shows nothing", n)
+	}
+}
