@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/verdict"
@@ -91,4 +92,19 @@ func (a *app) runWork(ctx context.Context, cmd *cobra.Command, vars map[string]j
 	delete(all, inPlaceVar) // it was read
 	o.runOptions.isolate = o.runOptions.isolate || run.isolate
 	return a.begin(ctx, cmd, workRecipe, all, o.runOptions)
+}
+
+// warningVar is the value of the recipe for the work with what lowers nothing.
+const warningVar = "work_warning"
+
+// workWarning says what a person is to look at in work that was begun by its name.
+func (a *app) workWarning(o *engine.Open) {
+	root := o.Tree.Run(o.ID.Root())
+	if root == nil || root.Recipe() == nil || root.Recipe().Name != workRecipe || !root.Recipe().IsShipped() {
+		return
+	}
+	var text string
+	if json.Unmarshal(root.Vars()[warningVar].JSON, &text) == nil && text != "" {
+		a.warn(text)
+	}
 }

@@ -89,6 +89,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.ended(o.ID, res)
 	}
 	a.tellBeside(beside)
+	a.workWarning(o)
 	if a.tells(ws, o) {
 		rings.ring(ctx, o.ID)
 	}
