@@ -43,13 +43,14 @@ func (a *app) secretSets(vars map[string]json.RawMessage, set *library.Set, name
 		names = append(names, r.Secrets...)
 	}
 	slices.Sort(names)
+	known := a.secretsIn(names)
 	for _, v := range slices.Sorted(maps.Keys(vars)) {
 		for _, n := range names {
 			if sameVariable(v, n) {
 				return secretSet(v, n+" is a secret", strings.ToUpper(n))
 			}
 		}
-		if why := a.secretIn(vars[v], names); why != "" {
+		if why := known.in(vars[v]); why != "" {
 			return secretSet(v, why, "NAME")
 		}
 	}
@@ -61,19 +62,39 @@ func secretSet(name, why, env string) error {
 		fmt.Sprintf("put it into the environment instead: export %s=… and read $%s in the script", env, env))
 }
 
-// secretIn says which secret a value holds; "" when it holds none.
-func (a *app) secretIn(value json.RawMessage, names []string) string {
+// knownSecrets finds secrets in values. It is made once: there may be many values.
+type knownSecrets struct {
+	names []string // of variables of the environment, and what finds each
+	by    []*redact.Redactor
+	all   *redact.Redactor // finds any of them, and tokens and passwords wherever they are from
+}
+
+// secretsIn are those that the environment holds.
+func (a *app) secretsIn(names []string) knownSecrets {
+	var known knownSecrets
+	var all []string
 	for _, kv := range a.environ {
-		name, _, _ := strings.Cut(kv, "=")
-		values := redact.FromEnv([]string{kv}, names)
-		if _, hid := redact.Values(values).Hide(value); hid {
-			return "the value holds that of the secret $" + name
+		if values := redact.FromEnv([]string{kv}, names); len(values) > 0 {
+			name, _, _ := strings.Cut(kv, "=")
+			known.names, known.by = append(known.names, name), append(known.by, redact.Values(values))
+			all = append(all, values...)
 		}
 	}
-	if _, hid := redact.New(nil).Hide(value); hid {
-		return "the value holds a token or a password"
+	known.all = redact.New(all)
+	return known
+}
+
+// in says which secret a value holds; "" when it holds none.
+func (k knownSecrets) in(value json.RawMessage) string {
+	if _, hid := k.all.Hide(value); !hid {
+		return ""
 	}
-	return ""
+	for i, r := range k.by {
+		if _, hid := r.Hide(value); hid {
+			return "the value holds that of the secret $" + k.names[i]
+		}
+	}
+	return "the value holds a token or a password"
 }
 
 // secretOf is the value that the steps of a run would have for a secret.
