@@ -19,6 +19,9 @@ const ReviewRecipe = "plan-review"
 // PlanVar is the plan that it is given, and the better one that it gives.
 const PlanVar = "plan"
 
+// reviewUnread is the status of a review whose plan nobody could read.
+const reviewUnread = "unreadable"
+
 // Stalemate is the line for programs about rounds that came to a standstill.
 type Stalemate struct {
 	Event     string      `json:"event"`
@@ -92,6 +95,9 @@ func (f *finder) ofReview() (Next, bool) {
 	r := ReviewOf(f.tree)
 	if _, said := f.tree.EndedByWord(); !said || r == nil || r.Approved {
 		return Next{}, false
+	}
+	if r.Status == reviewUnread {
+		return Next{StartOver, f.anew()}, true
 	}
 	if plan, there := root.Vars()[PlanVar]; there && f.Status == belay.Partial {
 		given := maps.Clone(f.started.Vars)
