@@ -84,7 +84,8 @@ func (s *State) ownStatus() (status belay.Status, why string, err error) {
 
 // EndedByWord tells whether the recipe of the tree lowered what its steps amount to, which
 // all came to a good end: to go on would run nothing again. steps are those whose outputs
-// it reads; none where the values that the run began with say it.
+// it reads, and that may give another one when they are run again: a function gives the same;
+// none where the values that the run began with say it.
 func (t *Tree) EndedByWord() (steps []belay.Path, ok bool) {
 	s := t.runs[t.root]
 	if s == nil || s.prog == nil || s.prog.Ends == nil || s.result == nil || s.result.Status == belay.Achieved || s.cancel != nil {
@@ -95,7 +96,7 @@ func (t *Tree) EndedByWord() (steps []belay.Path, ok bool) {
 	}
 	names := s.prog.Ends.Names()
 	for i := range s.steps {
-		if s.steps[i].phase == Done && slices.ContainsFunc(s.outputNames(i), func(n string) bool { return slices.Contains(names, n) }) {
+		if s.steps[i].phase == Done && s.prog.Steps[i].Type != belay.TypeCall && slices.ContainsFunc(s.outputNames(i), func(n string) bool { return slices.Contains(names, n) }) {
 			steps = append(steps, s.prog.Steps[i].ID)
 		}
 	}
