@@ -15,49 +15,117 @@ import (
 // maxCited is how much of a file is looked through for a citation.
 const maxCited = 16 << 20
 
-// Cited tells whether a line of a file has some words; where it says what is not so, also
-// why. The file is that of a commit; without one it is read where it is, and must be one that
-// git does not ignore or keep for itself: an agent can write such a file, and nobody sees it.
-// The path leads from the directory. Without words nothing is proven. What another file says
-// proves nothing, but it can show that a citation is wrong.
-func Cited(ctx context.Context, dir, commit, name string, line int, words string) (holds bool, wrong string, err error) {
-	if name == "" || line < 1 {
-		return false, "", nil
-	}
-	text, err := citedText(ctx, dir, commit, name)
+// Quoted is what somebody says stands in a file.
+type Quoted struct {
+	Path      string // as it leads from the directory
+	Line, End int    // from one line to another; without End in the one
+	Words     string
+}
+
+// Cited tells in which line of a file some words are, 0 where they are in none of those that
+// they were said to be in; where it says what is not so, also why. The file is that of a commit; without
+// one it is read where it is, and must be one that git does not ignore or keep for itself: an agent
+// can write such a file, and nobody sees it. Without words nothing is proven. What another file
+// says proves nothing, but it can show that a citation is wrong.
+func Cited(ctx context.Context, dir, commit string, q Quoted) (at int, wrong string, err error) {
 	switch {
-	case err != nil:
-		return false, "", err
-	case text == "" && goesOutside(ctx, dir, name):
-		return false, "it is outside of the directory", nil
-	case text == "" && !existsBelow(dir, name):
-		return false, "there is no such file", nil
+	case q.Path == "":
+		return 0, "no file is named", nil
+	case q.Line < 1:
+		return 0, "there is no such line", nil
+	}
+	text, err := citedText(ctx, dir, commit, q.Path)
+	if err != nil {
+		return 0, "", err
 	}
 	proves := text != ""
 	if !proves {
-		if text = textBelow(dir, name); text == "" { // a folder, or nobody can read it
-			return false, "", nil
+		if wrong = noFile(ctx, dir, q.Path); wrong != "" {
+			return 0, wrong, nil
 		}
+		text = textBelow(dir, q.Path)
 	}
 	n := 0
 	for l := range strings.Lines(text) {
-		if n++; n == line && words != "" && !strings.Contains(l, words) {
-			return false, "the line does not have the quoted text", nil
-		} else if n == line {
-			return proves && words != "", "", nil
+		if n++; n < q.Line || n > max(q.Line, q.End) {
+			continue
+		}
+		if q.Words != "" && strings.Contains(l, q.Words) {
+			if !proves {
+				return 0, "", nil
+			}
+			return n, "", nil
 		}
 	}
-	return false, fmt.Sprintf("the file has only %d lines", n), nil
+	switch {
+	case n < max(q.Line, q.End):
+		return 0, fmt.Sprintf("the file has only %d lines", n), nil
+	case q.Words == "":
+		return 0, "", nil
+	case q.End > q.Line:
+		return 0, "none of the lines has the quoted text", nil
+	}
+	return 0, "the line does not have the quoted text", nil
+}
+
+// Inside is a path as it leads from a directory, also where it is an absolute one. One that leads
+// out of the repository is as it was.
+func Inside(dir, name string) string {
+	real, err := realPath(dir)
+	if err != nil || !filepath.IsAbs(name) {
+		return name
+	}
+	if is, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil { // the name itself may be a link
+		name = filepath.Join(is, filepath.Base(name))
+	}
+	rel, err := filepath.Rel(real, name)
+	if err != nil || !below(Whole(real), filepath.Clean(name)) {
+		return name
+	}
+	return rel
+}
+
+// noFile says why there is no file to look at; "" = there is one.
+func noFile(ctx context.Context, dir, name string) string {
+	if goesOutside(ctx, dir, name) {
+		return "it is outside of the directory"
+	}
+	if !existsBelow(dir, name) {
+		return "there is no such file"
+	}
+	at := filepath.Join(dir, filepath.FromSlash(name))
+	real, err := realPath(at)
+	top, also := realPath(dir)
+	if err != nil || also != nil {
+		return "nobody can read it"
+	}
+	if !below(Whole(top), real) {
+		return "it leads out of the directory"
+	}
+	switch info, err := os.Stat(at); {
+	case err != nil:
+		return "nobody can read it"
+	case info.IsDir():
+		return "it is a folder"
+	case !info.Mode().IsRegular():
+		return "it is no file"
+	case info.Size() > 0 && textBelow(dir, name) == "":
+		return "nobody can read it"
+	}
+	return ""
 }
 
 // goesOutside tells whether a path leads out of the repository, or out of a directory that is in none.
 func goesOutside(ctx context.Context, dir, name string) bool {
+	if filepath.IsAbs(name) {
+		return true
+	}
 	below, err := Prefix(ctx, dir)
 	if err != nil { // no repository
 		below = ""
 	}
 	whole := path.Join(below, filepath.ToSlash(name))
-	return !filepath.IsAbs(name) && (whole == ".." || strings.HasPrefix(whole, "../"))
+	return whole == ".." || strings.HasPrefix(whole, "../")
 }
 
 // existsBelow tells whether there is something, or cannot be looked at.

@@ -346,7 +346,7 @@ func TestCited(t *testing.T) {
 	plain := realTemp(t)
 	p := r.in(plain)
 	p.write("a.txt", "one\ntwo\nthree\n")
-	r.sh("ln -s /etc/hostname " + plain + "/link; ln -s /etc/hostname link")
+	r.sh("ln -s /etc/hostname " + plain + "/link; ln -s /etc/hostname link; ln -s nowhere lost; : > empty; mkfifo pipe")
 	for _, c := range []struct {
 		dir, commit, path string
 		line              int
@@ -360,8 +360,8 @@ func TestCited(t *testing.T) {
 		{r.dir, "", ".git/HEAD", 1, "ref", false}, {r.dir, commit, ".git/HEAD", 1, "ref", false}, {r.dir, "", "link", 1, "", false},
 		{r.dir, "", "../repo/a.txt", 2, "two", false}, {plain, "", "../a.txt", 1, "one", false}, {plain, "", r.path("a.txt"), 2, "two", false},
 	} {
-		if got, wrong, err := Cited(t.Context(), c.dir, c.commit, c.path, c.line, c.words); err != nil || got != c.want || got && wrong != "" {
-			t.Errorf("%+v: %t, %v", c, got, err)
+		if got, wrong, err := Cited(t.Context(), c.dir, c.commit, Quoted{Path: c.path, Line: c.line, Words: c.words}); err != nil || got > 0 != c.want || got > 0 && wrong != "" {
+			t.Errorf("%+v: %d, %v", c, got, err)
 		}
 	}
 	for _, c := range []struct {
@@ -373,10 +373,34 @@ func TestCited(t *testing.T) {
 		{r.dir, "a.txt", 1, "xx", "the line does not have the quoted text"}, {r.dir, "none.txt", 1, "one", "there is no such file"},
 		{r.dir, "../../../etc/passwd", 1, "nothing of this", "it is outside of the directory"}, {plain, "../a.txt", 1, "one", "it is outside of the directory"},
 		{r.path("sub"), "../a.txt", 1, "two", "the line does not have the quoted text"}, {r.dir, "x.log", 1, "two", "the line does not have the quoted text"},
-		{r.dir, "x.log", 1, "one", ""}, {r.dir, "sub", 1, "one", ""}, {r.dir, "link", 1, "one", ""}, {r.dir, "a.txt", 1, "", ""},
+		{r.dir, "x.log", 1, "one", ""}, {r.dir, "a.txt", 1, "", ""},
+		{r.dir, "sub", 1, "one", "it is a folder"}, {r.dir, "link", 1, "one", "it leads out of the directory"}, {plain, "link", 1, "one", "it leads out of the directory"},
+		{r.dir, "lost", 1, "one", "nobody can read it"}, {r.dir, "empty", 1, "one", "the file has only 0 lines"}, {r.dir, "pipe", 1, "one", "it is no file"},
+		{r.dir, "a.txt", -1, "one", "there is no such line"}, {r.dir, "", 1, "one", "no file is named"}, {r.dir, "/etc/passwd", 1, "root", "it is outside of the directory"},
 	} {
-		if got, wrong, err := Cited(t.Context(), c.dir, "", c.path, c.line, c.words); err != nil || got || wrong != c.want {
-			t.Errorf("%+v: %t, %q, %v", c, got, wrong, err)
+		if got, wrong, err := Cited(t.Context(), c.dir, "", Quoted{Path: c.path, Line: c.line, Words: c.words}); err != nil || got > 0 || wrong != c.want {
+			t.Errorf("%+v: %d, %q, %v", c, got, wrong, err)
+		}
+	}
+	for _, c := range []struct {
+		line, end int
+		words     string
+		at        int
+		wrong     string
+	}{
+		{1, 2, "two", 2, ""}, {1, 2, "one", 1, ""}, {1, 2, "three", 0, "none of the lines has the quoted text"},
+		{1, 9, "three", 3, ""}, {2, 9, "one", 0, "the file has only 3 lines"}, {3, 1, "three", 3, ""},
+	} {
+		if at, wrong, err := Cited(t.Context(), plain, "", Quoted{Path: "a.txt", Line: c.line, End: c.end, Words: c.words}); err != nil || at != c.at || wrong != c.wrong {
+			t.Errorf("%+v: %d, %q, %v", c, at, wrong, err)
+		}
+	}
+	for _, c := range [][3]string{
+		{r.dir, r.path("a.txt"), "a.txt"}, {r.path("sub"), r.path("a.txt"), "../a.txt"}, {r.dir, r.path("none/a.txt"), "none/a.txt"},
+		{r.dir, "a.txt", "a.txt"}, {r.dir, "/etc/passwd", "/etc/passwd"}, {plain, r.path("a.txt"), r.path("a.txt")}, {r.dir, r.dir + "x/a.txt", r.dir + "x/a.txt"},
+	} {
+		if got := Inside(c[0], c[1]); got != c[2] {
+			t.Errorf("%s in %s: %s", c[1], c[0], got)
 		}
 	}
 }

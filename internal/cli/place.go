@@ -37,7 +37,8 @@ import (
 //	tests COMMIT ROUND    names the test files that are not as they were at the commit, and keeps
 //	               them as they are
 //	untested ROUND ITEMS  forgets those of workstreams, by a list of their numbers
-//	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
+//	cited COMMIT PATH LINE QUOTE CRITERION END   tells as JSON whether the line, or one of those
+//	               up to END, has the words
 //	known COMMIT QUOTE CRITERION CRITERIA SURE   tells as JSON whether a cited commit was there
 //	               when the run began, and has what is said of it
 //	list NAME      writes down which files there are, and what is in them
@@ -47,7 +48,7 @@ import (
 //	               the last look
 //	edited         prints the plan in the folder of the run, where it is another than was reviewed
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place WHAT [NAME]", "look at the files of a run (started by belay itself)", 1, 6,
+	cmd := command("place WHAT [NAME]", "look at the files of a run (started by belay itself)", 1, 7,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -57,7 +58,7 @@ func (a *app) placeCommand() *cobra.Command {
 			if run == "" {
 				return exit.New(exit.Invalid, "look at the files", errors.New("this is not a step of a run"), "")
 			}
-			verb, rest := args[0], append(args[1:], "", "", "", "", "")
+			verb, rest := args[0], append(args[1:], "", "", "", "", "", "")
 			at := runPlace{app: a, run: run, state: state}
 			if ctx, err = at.asBefore(ctx); err != nil {
 				return err

@@ -422,32 +422,51 @@ const fewest = 4
 // cited looks a citation up. A file that is not as it was when the run first looked at the
 // directory proves nothing: agents were to change none, and may have written it themselves.
 func (r runPlace) cited(ctx context.Context, args []string) error {
-	words, id := args[3], args[4]
-	short := len([]rune(strings.Join(strings.Fields(words), ""))) < fewest
-	line, _ := strconv.Atoi(args[2]) // no number: it says nothing
-	holds, wrong, err := worktree.Cited(ctx, ".", args[0], args[1], line, words)
+	id, short := args[4], len([]rune(strings.Join(strings.Fields(args[3]), ""))) < fewest
+	q := worktree.Quoted{Path: worktree.Inside(".", args[1]), Words: args[3]}
+	q.Line, _ = strconv.Atoi(args[2]) // no number: there is no such line
+	q.End, _ = strconv.Atoi(args[5])
+	at, wrong, err := worktree.Cited(ctx, ".", args[0], q)
 	if err != nil {
 		return infra("look a citation up", err)
 	}
-	holds = holds && !short // it may be wrong, and proves nothing
-	same := true
-	if first, ok := r.firstLook(); ok && holds {
-		if same, err = first.HasSame(ctx, ".", args[1]); err != nil {
-			return infra("look a citation up", err)
-		}
-	}
-	if !plainID().MatchString(id) {
-		id = ""
-	}
-	if wrong != "" {
-		wrong = args[1] + ":" + args[2] + ": " + wrong
-	}
-	r.object(struct {
+	var got struct {
 		Criterion string `json:"criterion,omitempty"`
 		Holds     bool   `json:"holds"`
 		Changed   bool   `json:"changed,omitempty"`
 		Wrong     string `json:"wrong,omitempty"`
-	}{id, holds && same, !same, wrong})
+		Path      string `json:"path,omitempty"` // where it is another than was said
+		Line      int    `json:"line,omitempty"` // of several, the one that has the words
+	}
+	got.Holds = at > 0 && !short // it may be wrong, and proves nothing
+	if first, ok := r.firstLook(); ok && got.Holds {
+		if got.Holds, err = first.HasSame(ctx, ".", q.Path); err != nil {
+			return infra("look a citation up", err)
+		}
+		got.Changed = !got.Holds
+	}
+	if plainID().MatchString(id) {
+		got.Criterion = id
+	}
+	if wrong != "" {
+		place := args[1]
+		if place == "" {
+			place = "a claim" // of a recipe that does not read claims first
+		} else if args[2] != "" {
+			place += ":" + args[2]
+		}
+		if q.End > q.Line {
+			place += "-" + args[5]
+		}
+		got.Wrong = place + ": " + wrong
+	}
+	if got.Holds && q.Path != args[1] {
+		got.Path = q.Path
+	}
+	if got.Holds && at != q.Line {
+		got.Line = at
+	}
+	r.object(got)
 	return nil
 }
 
