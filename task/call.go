@@ -57,7 +57,7 @@ type Example struct {
 func Functions() []Function {
 	return []Function{
 		callTaskType(), callTriage(), callReviewStop(), callExecutionGap(), callCriteriaStatus(), callNextTask(),
-		callBestRound(), callTestsStatus(), callBlockingFindings(), callPullRequest(), callCitations(), callBranchName(), callIssueFingerprint(), callValue(),
+		callBestRound(), callTestsStatus(), callBlockingFindings(), callPullRequest(), callCitations(), callClaims(), callBranchName(), callIssueFingerprint(), callValue(),
 	}
 }
 

@@ -2,7 +2,8 @@ package task
 
 import (
 	"encoding/json"
-	"path"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
-// maxCitations is how many citations of a text are looked at.
+// maxCitations is how many citations of an answer or a report are looked up.
 const maxCitations = 200
 
 // Citation is a place in a file that a text refers to.
@@ -41,33 +42,45 @@ func callCitations() Function {
 			{"criteria", TypeAny, false, "The criteria, as task-type gives them: a paragraph that begins with the id of one and a colon is about that one."},
 		},
 		Outputs: []Field{
-			{"places", TypeList, true, "Objects with `path` and `line`, with `end`, `quote` and `criterion` where they are given; each once, only paths inside of the repository."},
+			{"places", TypeList, true, "Objects with `path` and `line`, with `end`, `quote` and `criterion` where they are given; each once for each quote. One that leads out of the repository, or to line 0, is only there with a quote."},
 			{"commits", TypeList, true, "Commits, as they are written; each once."},
 			{"count", TypeNumber, true, "How many there are of both."},
-			{"all", TypeList, true, "The places, and after them objects with `commit`, with `sure` where the text says that it is one, and with `quote` and `criterion` where they are given."},
+			{"all", TypeList, true, "The places, and after them objects with `commit`, with `sure` where the text says that it is one, and with `quote` and `criterion` where they are given; 200 at most."},
+			{"unread", TypeList, true, "What is not among these, as there is too much of it: objects with `wrong`, in words, and with `criterion` where it is for one."},
 		},
 		Example: Example{
 			With: json.RawMessage("{\"text\": \"The limit is read in config/limit.go:12-14 (`max := 3`), since commit 1f0e9d8c.\"}"),
 			Gives: json.RawMessage(`{"places": [{"path": "config/limit.go", "line": 12, "end": 14, "quote": "max := 3"}], "commits": ["1f0e9d8c"], "count": 2,
-				"all": [{"path": "config/limit.go", "line": 12, "end": 14, "quote": "max := 3"}, {"commit": "1f0e9d8c", "sure": true}]}`),
+				"all": [{"path": "config/limit.go", "line": 12, "end": 14, "quote": "max := 3"}, {"commit": "1f0e9d8c", "sure": true}], "unread": []}`),
 		},
 		do: func(in *inputs) any {
 			var out struct {
 				Places  []Citation `json:"places"`
 				Commits []string   `json:"commits"`
 				Count   int        `json:"count"`
-				All     []any      `json:"all"`
+				All     []citing   `json:"all"`
+				Unread  []unread   `json:"unread"`
 			}
-			text := in.text("text")
-			text = text[:min(len(text), maxLook)]
 			list, _ := readCriteria(in.any("criteria"))
-			out.Places, out.Commits, out.All = places(text, list), []string{}, []any{}
-			for _, p := range out.Places {
-				out.All = append(out.All, p)
+			text := in.text("text")
+			out.All, out.Unread = atMost(citedIn(text, list))
+			const overlap = 100 // of a citation that begins before the limit
+			for at := maxLook - overlap; at+overlap < len(text); at += maxLook - overlap {
+				if more := citedIn(text[at:], nil); len(more) > 0 {
+					words, _ := more[0].what()
+					out.Unread = append(out.Unread, unread{Wrong: line(fmt.Sprintf("the answer is too long: %s is behind its first %d bytes", words, maxLook), maxGoal)})
+					break
+				}
 			}
-			for _, c := range commits(text, list) {
-				if out.All = append(out.All, c); !slices.Contains(out.Commits, c.Commit) {
-					out.Commits = append(out.Commits, c.Commit)
+			out.Places, out.Commits = []Citation{}, []string{}
+			for _, c := range out.All {
+				switch c := c.(type) {
+				case Citation:
+					out.Places = append(out.Places, c)
+				case CitedCommit:
+					if !slices.Contains(out.Commits, c.Commit) {
+						out.Commits = append(out.Commits, c.Commit)
+					}
 				}
 			}
 			out.Count = len(out.Places) + len(out.Commits)
@@ -76,49 +89,119 @@ func callCitations() Function {
 	}
 }
 
+// citing is a place or a commit that is cited.
+type citing interface {
+	// what says it in a few words, and for which criterion it is.
+	what() (words, criterion string)
+}
+
+func (c Citation) what() (words, criterion string) {
+	return c.Path + ":" + strconv.Itoa(c.Line), c.Criterion
+}
+
+func (c CitedCommit) what() (words, criterion string) {
+	return "commit " + cut(c.Commit, 12), c.Criterion
+}
+
+// citedIn is all that a text cites: places, and then commits.
+func citedIn(text string, criteria []Criterion) []citing {
+	text = text[:min(len(text), maxLook)]
+	all := []citing{}
+	for _, c := range places(text, criteria) {
+		all = append(all, c)
+	}
+	for _, c := range commits(text, criteria) {
+		all = append(all, c)
+	}
+	return all
+}
+
+// unread is what somebody claims and nobody can look up.
+type unread struct {
+	Criterion string `json:"criterion,omitempty"` // that it is for; "" = it was not said
+	Wrong     string `json:"wrong"`               // what it is, in words
+}
+
+// atMost are as many citations as are looked up. That others are left is said once for each
+// criterion: one of them may be wrong.
+func atMost(all []citing) ([]citing, []unread) {
+	left := []unread{}
+	for _, c := range all[min(len(all), maxCitations):] {
+		words, criterion := c.what()
+		if !slices.ContainsFunc(left, func(u unread) bool { return u.Criterion == criterion }) {
+			left = append(left, unread{criterion, line(fmt.Sprintf("there are more than %d citations: %s and what is behind it is not looked up", maxCitations, words), maxGoal)})
+		}
+	}
+	return all[:min(len(all), maxCitations)], left
+}
+
+// aQuotation is a text that somebody says is there.
+const aQuotation = "(?:`([^`\n]{1,300})`|\"([^\"\n]{1,300})\"|“([^”\n]{1,300})”)"
+
 var (
-	aCitation  = pattern.Lazy(`(?:^|[\s(\[<"'` + "`" + `,;])((?:\./)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}|(?:[\w.@+-]+/)+[\w@+-]+|Makefile|Dockerfile):(\d{1,7})(?:[-–](\d{1,7}))?`)
-	aQuote     = pattern.Lazy("^`?[\\s()\\[\\]:,*-]{0,6}(?:`([^`\\n]{1,300})`|\"([^\"\\n]{1,300})\")")
-	beforeIt   = pattern.Lazy("(?:`([^`\\n]{1,300})`|\"([^\"\\n]{1,300})\")[^`\"\\n]{1,40}[`(]?$")
-	justBefore = pattern.Lazy("(?:`([^`\\n]{1,300})`|\"([^\"\\n]{1,300})\")[\\s(\\[,]{0,4}$")
-	aCommit    = pattern.Lazy(`(?i)\b(?:commits?|revision|sha)\s+[` + "`" + `"'(]?([0-9a-f]{7,40})\b|` + "`" + `([0-9a-f]{7,40})` + "`" + `|\b([0-9a-f]{40})\b`)
+	rightBehind = pattern.Lazy("^[\\s()\\[\\]:,*|—–→-]{0,6}" + aQuotation)
+	beforeIt    = pattern.Lazy(aQuotation + "[^`\"“”\n]{1,40}[`(]?$")
+	justBefore  = pattern.Lazy(aQuotation + `[\s(\[,]{0,4}$`)
+	aCommit     = pattern.Lazy(`(?i)\b(?:commits?|revision|sha)\s+[` + "`" + `"'(]?([0-9a-f]{7,40})\b|` + "`" + `([0-9a-f]{7,40})` + "`" + `|\b([0-9a-f]{40})\b`)
 )
 
-// hostName is what looks like a file and is a machine: example.com:443.
-var hostName = pattern.Lazy(`^[\w.-]+\.(?:com|org|net|io|dev|internal)$`)
+// quoter finds the quotes that belong to what is cited in a text, from its begin to its end. A
+// quote right behind one citation is not that of the next one, too.
+type quoter struct {
+	text   string
+	used   int // up to here quotes belong to citations
+	before func() *regexp.Regexp
+	places map[int]int // where places are named, which are no quotes: from and to
 
-func places(text string, criteria []Criterion) []Citation {
-	list := []Citation{}
-	seen := map[Citation]bool{}
-	of := about(text, criteria)
-	for _, m := range aCitation().FindAllStringSubmatchIndex(text, -1) {
-		file := path.Clean(text[m[2]:m[3]])
-		n, err := strconv.Atoi(text[m[4]:m[5]])
-		if err != nil || n == 0 || strings.HasPrefix(file, "../") || len(list) == maxCitations {
-			continue
-		}
-		if hostName().MatchString(file) {
-			continue
-		}
-		c := Citation{Path: file, Line: n, Criterion: of(m[2])}
-		if m[6] >= 0 {
-			if end, err := strconv.Atoi(text[m[6]:m[7]]); err == nil && end > n {
-				c.End = end
-			}
-		}
-		if seen[c] {
-			continue
-		}
-		seen[c] = true
-		rest := text[m[1]:]
-		if q := aQuote().FindStringSubmatch(rest[:min(len(rest), 400)]); q != nil {
-			c.Quote = q[1] + q[2]
-		} else if q := beforeIt().FindStringSubmatch(text[max(0, m[2]-400):m[2]]); q != nil {
-			c.Quote = q[1] + q[2]
-		}
-		list = append(list, c)
+	at, ticks int // how many backquotes there are up to here, in this line
+}
+
+// closed is where what is cited ends, with the backquote that closes it.
+func (q *quoter) closed(to int) int {
+	part := q.text[q.at:to]
+	if n := strings.LastIndexByte(part, '\n'); n >= 0 {
+		q.ticks, part = 0, part[n+1:]
 	}
-	return list
+	q.at, q.ticks = to, q.ticks+strings.Count(part, "`")
+	if q.ticks%2 == 1 && strings.HasPrefix(q.text[to:], "`") {
+		return to + 1
+	}
+	return to
+}
+
+// of is the quote of what is cited between two places: in backquotes, or in others.
+func (q *quoter) of(from, to int) (backquoted, other string) {
+	const far = 400
+	to = q.closed(to)
+	if m := rightBehind().FindStringSubmatchIndex(q.text[to:min(len(q.text), to+far)]); m != nil {
+		if backquoted, other = q.found(to, m); backquoted+other != "" {
+			q.used = to + m[1]
+			return backquoted, other
+		}
+	}
+	begin := min(from, max(q.used, from-far))
+	if m := q.before().FindStringSubmatchIndex(q.text[begin:from]); m != nil {
+		return q.found(begin, m)
+	}
+	return "", ""
+}
+
+// found is a quote by where it was found; nothing where it is the name of a place.
+func (q *quoter) found(begin int, m []int) (backquoted, other string) {
+	for n := 2; n < len(m); n += 2 {
+		if m[n] < 0 {
+			continue
+		}
+		from, to := begin+m[n], begin+m[n+1]
+		switch end, named := q.places[from]; {
+		case named && end >= to:
+			return "", ""
+		case n == 2:
+			return q.text[from:to], ""
+		}
+		return "", q.text[from:to]
+	}
+	return "", ""
 }
 
 // aParagraph is how one begins that is about a criterion (c1: …), or how one ends.
@@ -147,6 +230,7 @@ func commits(text string, criteria []Criterion) []CitedCommit {
 	var list []CitedCommit
 	seen := map[CitedCommit]bool{}
 	of := about(text, criteria)
+	quotes := quoter{text: text, before: justBefore}
 	for _, m := range aCommit().FindAllStringSubmatchIndex(text, -1) {
 		c := CitedCommit{Criterion: of(m[0])}
 		for n := 2; n < len(m); n += 2 {
@@ -156,20 +240,13 @@ func commits(text string, criteria []Criterion) []CitedCommit {
 		}
 		word := strings.ToLower(text[m[0]:m[1]])
 		c.Sure = strings.HasPrefix(word, "commit") || strings.HasPrefix(word, "revision")
-		if !strings.ContainsAny(c.Commit, "0123456789") || len(list) == maxCitations {
+		if !strings.ContainsAny(c.Commit, "0123456789") {
 			continue
 		}
-		if seen[CitedCommit{Commit: c.Commit, Criterion: c.Criterion}] {
-			continue
+		if c.Quote = saying(quotes.of(m[0], m[1])); !seen[c] {
+			seen[c] = true
+			list = append(list, c)
 		}
-		seen[CitedCommit{Commit: c.Commit, Criterion: c.Criterion}] = true
-		rest := text[m[1]:]
-		if q := aQuote().FindStringSubmatch(rest[:min(len(rest), 400)]); q != nil {
-			c.Quote = saying(q[1], q[2])
-		} else if q := justBefore().FindStringSubmatch(text[max(0, m[0]-400):m[0]]); q != nil {
-			c.Quote = saying(q[1], q[2])
-		}
-		list = append(list, c)
 	}
 	return list
 }

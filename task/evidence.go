@@ -28,6 +28,7 @@ type evidence struct {
 	commits map[string][]string // those of the citations that hold
 	touched map[string]bool     // a citation does not hold because its file was changed during the run
 	wrong   map[string][]string // citations of what is not there
+	unread  map[string][]string // claims that nobody can look up
 	proven  bool                // some criterion is met by the work, and not only as it was before
 	altered []string            // ignored files that checks and tests ran with, and that somebody changed during the run
 }
@@ -75,7 +76,7 @@ func (e *evidence) before(id string) (b began) {
 }
 
 func readEvidence(in *inputs, criteria []Criterion) evidence {
-	e := evidence{cited: map[string]bool{}, commits: map[string][]string{}, touched: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+	e := evidence{cited: map[string]bool{}, commits: map[string][]string{}, touched: map[string]bool{}, wrong: map[string][]string{}, unread: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	if e.hollow = uncounted(in); e.hollow != "" {
 		e.tests = false
 	}
@@ -114,6 +115,7 @@ func readEvidence(in *inputs, criteria []Criterion) evidence {
 			e.wrong[id] = append(e.wrong[id], wrong)
 		}
 	}
+	e.readUnread(in, criteria)
 	return e
 }
 
@@ -307,7 +309,7 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		v.Why = against
 	case e.checks[c.ID] && !vouched && !spoke:
 		v.Verdict, v.Why = isUnproven, against
-	case vouched && r.status != "" && trust && len(e.wrong[c.ID]) == 0:
+	case vouched && r.status != "" && trust && e.falsely(c.ID) == "":
 		v.Verdict, v.Trusted, v.Why = isMet, true, against+"; the reflecting agent says that it is met, and is trusted"
 	case vouched && r.status != "":
 		v.Verdict, v.Why = isUnproven, against+"; only the reflecting agent says that it is met"
@@ -341,13 +343,13 @@ func (e *evidence) ran(id string) bool {
 // look says what proves a criterion, or why nothing does.
 func (e *evidence) look(c Criterion) (proof, against string) {
 	if passed, ran := e.checks[c.ID]; ran {
-		if proof, against = e.byCheck(c, passed); proof != "" && len(e.wrong[c.ID]) == 0 || !passed || !e.cited[c.ID] && len(e.wrong[c.ID]) == 0 {
+		if proof, against = e.byCheck(c, passed); proof != "" && e.falsely(c.ID) == "" || !passed || !e.cited[c.ID] && e.falsely(c.ID) == "" {
 			return proof, against
 		}
 	}
 	switch _, ok := e.cited[c.ID]; {
-	case len(e.wrong[c.ID]) > 0:
-		return "", "what is cited for it is not there: " + line(strings.Join(e.wrong[c.ID], "; "), maxGoal)
+	case e.falsely(c.ID) != "":
+		return "", e.falsely(c.ID)
 	case e.cited[c.ID] && len(e.commits[c.ID]) > 0:
 		return "a citation for it holds: commit " + line(strings.Join(e.commits[c.ID], ", "), maxGoal), ""
 	case e.cited[c.ID]:

@@ -190,6 +190,25 @@ func TestCitations(t *testing.T) {
 		{"c1: it came with commit 1f0e9d8c (\"Add it\").\n\nc2: `2f0e9d8` `a/b.go`, and `3f0e9d8` `git log`", "[] [1f0e9d8c Add it c1 2f0e9d8 a/b.go c2 3f0e9d8 c2]"},
 		{"\"Add it\" (commit 1f0e9d8c)", "[] [1f0e9d8c Add it]"},
 		{"at 12:30 the ratio was 3:2", "[] []"},
+		// each quote is a citation of its own
+		{"c1: a.go:1 `x = 3`.\n\nc2: a.go:1 `x = 3`, and a.go:1 `x = 4`, as a.go:1 `x = 4` says", "[{a.go 1 0 x = 3}c1 {a.go 1 0 x = 3}c2 {a.go 1 0 x = 4}c2] []"},
+		{"commit 1f0e9d8c \"Add it\", commit 1f0e9d8c \"Drop it\" and `1f0e9d8c`", "[] [1f0e9d8c Add it 1f0e9d8c Drop it 1f0e9d8c]"},
+		{"a.go:1 `x = 3`, see b.go:2", "[{a.go 1 0 x = 3} {b.go 2 0 }] []"},
+		{"`x = 3` (a.go:1, b.go:2)", "[{a.go 1 0 x = 3} {b.go 2 0 x = 3}] []"},
+		{"a.go:1: “x = 3”, and a.go:2 — `y`", "[{a.go 1 0 x = 3} {a.go 2 0 y}] []"},
+		{"`a.go:1`, `b.go:2` and c.go:3: `x`", "[{a.go 1 0 } {b.go 2 0 } {c.go 3 0 x}] []"},
+		// other ways in which agents name a line
+		{"[a](config/a.txt#L99): `x`", "[{config/a.txt 99 0 x}] []"},
+		{"a.go#L3-L9, b.go#L3-9 and c.go#L3C2-L4C1", "[{a.go 3 9 } {b.go 3 9 } {c.go 3 4 }] []"},
+		{"[page.go:3](web/page.go#L3): `x`, [b.go:4](src/b.go) and [web/c.go](web/c.go#L5)", "[{web/page.go 3 0 x} {src/b.go 4 0 } {web/c.go 5 0 }] []"},
+		{"a.go line 12 `x`, b.go, line 13, `c.go` (lines 14-16): `y`", "[{a.go 12 0 x} {b.go 13 0 } {c.go 14 16 y}] []"},
+		{"**a.go**, line 3: `x`; b.go: lines 4 to 6; c.go L7; d.go (L8-L9)", "[{a.go 3 0 x} {b.go 4 6 } {c.go 7 0 } {d.go 8 9 }] []"},
+		{"Line 12 of `a.go` (`x`), lines 3–4 in the file b/c.go, line 5 of [d.go](src/d.go)", "[{a.go 12 0 x} {b/c.go 3 4 } {src/d.go 5 0 }] []"},
+		{"a.go:12:5 `x`, b.go:L7-L8, `c.go`:9", "[{a.go 12 0 x} {b.go 7 8 } {c.go 9 0 }] []"},
+		{"`app/[id]/page.tsx:12`: `x`, docs/übersicht.md:3, .gitignore:4, README:5", "[{app/[id]/page.tsx 12 0 x} {docs/übersicht.md 3 0 } {.gitignore 4 0 } {README 5 0 }] []"},
+		{"client/server line 3, see line 4, `127.0.0.1:8080`, e.g. line 5", "[] []"},
+		// with a quote, what leads out of the repository is one
+		{"/etc/passwd:1 `root`, ../x.go:2 `y`, a.go:0 `z`", "[{/etc/passwd 1 0 root} {../x.go 2 0 y} {a.go 0 0 z}] []"},
 	} {
 		var list []string
 		for _, p := range places(c.text, []Criterion{{ID: "c1"}, {ID: "c2"}}) {
@@ -203,8 +222,31 @@ func TestCitations(t *testing.T) {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
 		}
 	}
-	if n := len(places(strings.Repeat("a.go:1 b.go:2\n", 10)+manyPlaces(), nil)); n != maxCitations {
+}
+
+// What is over the limit may be what is wrong: it is said, once for each criterion.
+func TestCitationsOverTheLimit(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal("c1: " + manyPlaces() + "\nc2: a.go:1\n\nc1: a.go:1 and commit 1f0e9d8c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := call(t, "citations", `{"text": `+string(text)+`, "criteria": [{"id": "c1", "text": "a"}, {"id": "c2", "text": "b"}]}`)
+	if n := len(got["all"].([]any)); n != maxCitations || len(got["places"].([]any)) != n {
 		t.Errorf("%d citations", n)
+	}
+	long := strings.Repeat("a", maxLook)
+	for text, want := range map[string]string{long + " b": "[]", long + " b.go:1": "[map[wrong:the answer is too long: b.go:1 is behind its first 1048576 bytes]]"} {
+		if got := call(t, "citations", `{"text": "`+text+`"}`)["unread"]; fmt.Sprint(got) != want {
+			t.Errorf("of a long answer: %v, want %s", got, want)
+		}
+	}
+	want := fmt.Sprint([]any{
+		map[string]any{"criterion": "c1", "wrong": "there are more than 200 citations: x.go:201 and what is behind it is not looked up"},
+		map[string]any{"criterion": "c2", "wrong": "there are more than 200 citations: a.go:1 and what is behind it is not looked up"},
+	})
+	if fmt.Sprint(got["unread"]) != want {
+		t.Errorf("%v, want %v", got["unread"], want)
 	}
 }
 

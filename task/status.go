@@ -81,6 +81,7 @@ func callCriteriaStatus() Function {
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
 			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `commit` for one of a commit, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
+			{"unread", TypeAny, false, "What is cited and cannot be looked up, as citations and claims give it: objects with `wrong`, in words, and `criterion`: such a criterion is unproven at best, too. So it is where a citation has no result."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
 			{"trust_reflection", TypeFlag, false, "What only the reflecting agent says counts, too."},
@@ -177,8 +178,8 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
 	j.limit(in, seen)
-	if wrong := seen.wrong[""]; len(wrong) > 0 {
-		j.limitTo("what is cited is not there: %s", line(strings.Join(wrong, "; "), maxGoal))
+	if wrong := seen.falsely(""); wrong != "" {
+		j.limitTo("%s", wrong)
 	}
 	if len(r.stray) > 0 && r.status != "" {
 		j.limitTo("the reflecting agent denies something that is no criterion by its id: %s", line(strings.Join(r.stray, "; "), maxGoal))

@@ -1,6 +1,8 @@
 package receipt
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -28,7 +30,9 @@ type citedPlace struct {
 
 // lookedUp is what came of it; nil where the look failed.
 type lookedUp struct {
-	Holds bool `json:"holds"`
+	Holds bool   `json:"holds"`
+	Path  string `json:"path"` // where it is not as it was cited
+	Line  int    `json:"line"` // of several lines, the one that has the words
 }
 
 // cited are the citations of a round that held.
@@ -47,12 +51,18 @@ func (m *maker) cited(round belay.RunID) []Cited {
 	for _, name := range []string{"investigation_result", "adaptive_investigation"} {
 		var report struct {
 			Findings struct {
-				Claims []citedPlace `json:"claims"`
+				Claims json.RawMessage `json:"claims"`
 			} `json:"findings"`
+			Claimed struct {
+				All []citedPlace `json:"all"`
+			} `json:"claimed"`
 			Claims []*lookedUp `json:"claims"`
 		}
 		if m.output(round, name, &report) {
-			list = append(list, thatHold(report.Findings.Claims, report.Claims)...)
+			if report.Claimed.All == nil { // of an earlier Belay, which looked them up as they are
+				_ = json.Unmarshal(report.Findings.Claims, &report.Claimed.All) // else they are no citations
+			}
+			list = append(list, thatHold(report.Claimed.All, report.Claims)...)
 		}
 	}
 	return list
@@ -68,7 +78,10 @@ func thatHold(places []citedPlace, looked []*lookedUp) []Cited {
 		if p.Commit != "" {
 			list = append(list, Cited{Criterion: p.Criterion, Commit: p.Commit, Quote: p.Quote})
 		} else if line, err := strconv.Atoi(fmt.Sprint(p.Line)); err == nil {
-			list = append(list, Cited{Criterion: p.Criterion, Path: p.Path, Line: line, Quote: p.Quote})
+			if l.Line > 0 {
+				line = l.Line
+			}
+			list = append(list, Cited{Criterion: p.Criterion, Path: cmp.Or(l.Path, p.Path), Line: line, Quote: p.Quote})
 		}
 	}
 	return list
