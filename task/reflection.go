@@ -64,14 +64,7 @@ func readReflection(v any, list []Criterion) reflection {
 	if typed {
 		take(typedStatus(first(o, "goal_status")))
 		r.summary = plain(first(o, "summary"))
-		for _, name := range slices.Sorted(maps.Keys(o)) {
-			switch strings.ToLower(name) {
-			case "criteria":
-				r.judges(list, o[name])
-			case "missing", "unmet":
-				r.lacks(list, o[name])
-			}
-		}
+		r.reads(list, o, 0)
 		if !isText {
 			text = r.summary
 		}
@@ -166,6 +159,11 @@ func (r *reflection) judges(list []Criterion, v any) {
 	switch v := unwrapped(v).(type) {
 	case []any:
 		for _, item := range v {
+			if text, isText := item.(string); isText && strings.Contains(text, ":") { // c1: met
+				_, said, _ := strings.Cut(text, ":")
+				r.says(list, text, said)
+				continue
+			}
 			o, _ := item.(map[string]any)
 			r.says(list, first(o, "id", "criterion", "name", "text"), item)
 		}
@@ -179,11 +177,10 @@ func (r *reflection) judges(list []Criterion, v any) {
 // says notes what is said of one criterion. What is said twice and differs counts as
 // denied; so does what nobody can read. What is denied and is no criterion is kept.
 func (r *reflection) says(list []Criterion, name string, v any) {
-	met, note := v, ""
+	is, note := yes(v), ""
 	if o, ok := v.(map[string]any); ok {
-		met, note = o["met"], line(first(o, "evidence", "why", "reason", "note"), maxLine)
+		is, note = saysMet(o), line(first(o, "evidence", "why", "reason", "note"), maxLine)
 	}
-	is := yes(met)
 	id := criterionOf(list, name)
 	if id == "" {
 		if about := strings.TrimSuffix(line(name, maxGoal)+": "+note, ": "); !is {
@@ -239,15 +236,6 @@ func (r *reflection) without(list []Criterion, name, text string) {
 func isNothing(text string) bool {
 	word := strings.ToLower(strings.Trim(text, " .-–"))
 	return slices.Contains([]string{"", "none", "nothing", "n/a", "0", "false", "null", "no", "[]", "{}"}, word)
-}
-
-// yes reads whether a criterion is met. Only a plain yes is one.
-func yes(v any) bool {
-	if is, ok := v.(bool); ok {
-		return is
-	}
-	word := strings.ToLower(strings.TrimSpace(textOf(v)))
-	return word == "true" || word == "yes" || word == "met"
 }
 
 // criterionOf is the id of the criterion that a name or a text means: its id, in large or
