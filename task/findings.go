@@ -11,7 +11,7 @@ func callBlockingFindings() Function {
 		Name: "blocking-findings",
 		Does: "What of a review is blocking.",
 		Inputs: []Field{
-			{"review", TypeAny, true, "What the reviewer answered: an object with `findings`, or a list of them."},
+			{"review", TypeAny, true, "What the reviewer answered: an object with `findings`, or a list of them. What stands beside the findings under other keys counts as for triage."},
 		},
 		Outputs: []Field{
 			{"count", TypeNumber, true, "How many findings are blocking. A severity that nobody knows is blocking, too."},

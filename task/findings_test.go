@@ -18,6 +18,17 @@ func TestBlockingFindings(t *testing.T) {
 		{`"all is well"`, "1 the review cannot be read: all is well"},
 		{`{"verdict": "reject"}`, `1 the review cannot be read: {"verdict":"reject"}`},
 		{`""`, "1 the review cannot be read"},
+		// beside the findings
+		{`{"findings": [], "blocking": [{"severity": "minor", "title": "a", "where": "x:1"}], "blockers": ["b"]}`, "2 b; a (x:1)"},
+		{`{"findings": [], "blocking_findings": ["a"], "blockingIssues": ["b"], "Critical": ["c"], "must-fix": {"title": "d"}}`, "4 c; b; a; d"},
+		{`{"findings": [], "issues": [{"severity": "minor", "title": "a"}, {"severity": "blocking", "title": "b"}], "problems": {"x": {"title": "c"}, "y": {"severity": "nit", "title": "d"}}}`, "2 b; c"},
+		{`{"findings": [{"id": "f1", "severity": "minor", "title": "a"}, {"id": "f2", "severity": "blocking", "title": "b"}], "blocking": ["f1", {"id": "f2"}, "B"]}`, "2 a; b"},
+		{`{"findings": [{"id": "1", "severity": "minor", "title": "a"}], "blocking": [{"id": "1", "title": "b"}]}`, "1 b"},
+		{`{"findings": [], "blocking": true}`, "1 blocking: true"},
+		{`{"findings": [{"title": "a"}], "blocking": 1, "issues": 1}`, "1 a"},
+		{`{"findings": [{"severity": "minor", "title": "a"}], "blocking": "it deletes data"}`, "1 it deletes data"},
+		{`{"findings": [], "blocking": [], "critical": 0, "must_fix": "none", "issues": null, "problems": false, "notes": ["a"]}`, "0 "},
+		{`{"findings": [], "blocking": [7]}`, `1 the review cannot be read: {"blocking":[7],"findings":[]}`},
 	} {
 		got := call(t, "blocking-findings", `{"review": `+c.review+`}`)
 		if text := fmt.Sprintf("%v %v", got["count"], got["text"]); text != c.want {

@@ -16,8 +16,8 @@ import (
 const (
 	pathSign = `[\p{L}\p{N}_.@+-]`
 	inFolder = `(?:/|(?:\.{1,2}/)+)?(?:` + pathSign + `+/)*`
-	fileName = inFolder + `(?:` + pathSign + `*\.[A-Za-z]\w{0,14}|(?:GNUm|[Mm])akefile|(?:Docker|Container|Jenkins|Gem|Rake|Proc|Vagrant|[Jj]ust)file|README|LICENSE|CHANGELOG|CODEOWNERS)`
-	bareName = `(?:/|(?:\.{1,2}/)+)?(?:` + pathSign + `+/)+[\p{L}\p{N}_@+-]+`
+	fileName = inFolder + `(?:` + pathSign + `*\.[A-Za-z]\w{0,14}|(?:GNUm|[Mm])akefile|(?:Docker|Container|Jenkins|Gem|Rake|Proc|Vagrant|[Jj]ust)file)`
+	bareName = `(?:/|(?:\.{1,2}/)+)?(?:` + pathSign + `+/)+[\p{L}\p{N}_@+-]+|README|LICENSE|CHANGELOG|CODEOWNERS`
 
 	beforePath = "(?:^|[\\s(\\[<>\"“'*|,;`])"
 	fewLines   = `(\d{1,7})(?:[-–—]L?(\d{1,7}))?`

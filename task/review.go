@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func callTriage() Function {
 		Name: "triage",
 		Does: "Which findings of a review are new, raised again or resolved, and whether the plan is approved.",
 		Inputs: []Field{
-			{"reviews", TypeAny, true, "What the reviewers answered, a list with one for each: an object with `findings`, a list of findings, or a text with such JSON. null, and what nobody can read, is a reviewer that is missing."},
+			{"reviews", TypeAny, true, "What the reviewers answered, a list with one for each: an object with `findings`, a list of findings, or a text with such JSON. What stands beside the findings under `blocking`, `blockers`, `blocking_findings`, `blocking_issues`, `critical` or `must_fix` is blocking; under `issues` or `problems` it is as bad as it says. null, and what nobody can read, is a reviewer that is missing."},
 			{"reviewers", TypeNumber, false, "How many reviewers were asked; as many as there are reviews where it is left out."},
 			{"last", TypeObject, false, "What triage gave in the round before; nothing in the first."},
 			{"plan", TypeAny, false, "The plan that was reviewed: one that is the same as in the round before, with a blocking finding against it, is not approved."},
@@ -130,15 +131,18 @@ func triage(in *inputs) any {
 	return t
 }
 
-// findingsIn reads the findings of one reviewer.
+// findingsIn reads the findings of one reviewer: the list of them, and what stands beside it
+// under another key that says that something is wrong.
 func findingsIn(v any) ([]Finding, bool) {
 	v = unwrapped(v)
+	beside := map[string]any{}
 	for range 2 { // the answer itself, or the result of who asked for it
 		if text, _ := v.(string); differs(text, "findings") {
 			return nil, false
 		}
 		if o, ok := objectIn(v, "findings"); ok {
 			v = unwrapped(o["findings"])
+			beside = o
 		}
 	}
 	list, ok := v.([]any)
@@ -153,7 +157,91 @@ func findingsIn(v any) ([]Finding, bool) {
 		}
 		all = append(all, f)
 	}
+	return findingsBeside(all, beside)
+}
+
+// objections is the table of keys beside the findings under which reviewers say what is wrong,
+// and how bad that is; "" = each says so itself.
+func objections(key string) (severity Severity, known bool) {
+	switch strings.ReplaceAll(word(key), "_", "") {
+	case "blocking", "blockers", "blockingfindings", "blockingissues", "critical", "mustfix":
+		return Blocking, true
+	case "issues", "problems":
+		return "", true
+	}
+	return "", false
+}
+
+// findingsBeside adds what is under such keys. What names a finding that is there is no other one.
+func findingsBeside(all []Finding, o map[string]any) ([]Finding, bool) {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		severity, known := objections(name)
+		if !known {
+			continue
+		}
+		items, isList := unwrapped(o[name]).([]any)
+		if !isList {
+			var counts bool
+			if items, counts = oneBeside(name, o[name], all, severity); !counts {
+				continue
+			}
+		}
+		for _, x := range items[:min(len(items), maxFindings)] {
+			if all, known = objected(all, x, severity); !known {
+				return nil, false
+			}
+		}
+	}
 	return all, true
+}
+
+// objected adds one of these, or makes the finding that it names as bad as it says; not ok where
+// nobody can read it.
+func objected(all []Finding, x any, severity Severity) (more []Finding, ok bool) {
+	f, ok := readFinding(x)
+	if o, isObject := x.(map[string]any); isObject && !ok {
+		f = Finding{Title: line(first(o, "id"), maxGoal), Severity: severityOf(first(o, "severity"))}
+	}
+	if severity != "" {
+		f.Severity = severity
+	}
+	at := slices.IndexFunc(all, func(other Finding) bool {
+		bare := Finding{Title: other.Title}
+		return f.Title != "" && (other.ID == f.Title || f.print() == other.print() || f.Where == "" && f.print() == bare.print())
+	})
+	if at < 0 {
+		return append(all, f), ok
+	}
+	if f.Severity.rank() < all[at].Severity.rank() {
+		all[at].Severity = f.Severity
+	}
+	return all, true
+}
+
+// oneBeside is what is said under such a key without a list: one finding, several by a name, or
+// that or how many there are, which counts where none of these is in the list.
+func oneBeside(name string, v any, all []Finding, severity Severity) (items []any, counts bool) {
+	v = unwrapped(v)
+	if o, ok := v.(map[string]any); ok {
+		if _, one := readFinding(o); one {
+			return []any{o}, true
+		}
+		for _, key := range slices.Sorted(maps.Keys(o)) {
+			items = append(items, o[key])
+		}
+		return items, true
+	}
+	if isNothing(textOf(v)) {
+		return nil, false
+	}
+	if text, ok := v.(string); ok && !yes(text) {
+		return []any{text}, true
+	}
+	listed := len(all)
+	if severity == Blocking {
+		listed = blocking(all)
+	}
+	return []any{name + ": " + textOf(v)}, listed == 0
 }
 
 func readFinding(v any) (Finding, bool) {

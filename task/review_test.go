@@ -28,6 +28,7 @@ func TestTriage(t *testing.T) {
 		{"a text, a list, a fence", `"reviews": ["{\"findings\": []}", [], "` + "```" + `json\n{\"findings\": []}\n` + "```" + `"]`, "approved=true blocking=0 new=0 again=0 resolved=0 unread=0"},
 		{"one that takes it back", `"reviews": ["{\"findings\": []} no: {\"findings\": [\"x\"]}", "{\"findings\": []}\n[{\"title\": \"x\"}]"]`, "approved=false blocking=0 new=0 again=0 resolved=0 unread=2"},
 		{"in the result of who asked for it", `"reviews": [{"findings": {"findings": ["x"]}}, {"findings": "Looks good."}]`, "approved=false blocking=1 new=1 again=0 resolved=0 unread=1"},
+		{"beside the findings", `"reviews": [{"findings": {"findings": [], "blockers": ["x"]}}, {"findings": [], "issues": [{"severity": "minor", "title": "y"}]}]`, "approved=false blocking=1 new=2 again=0 resolved=0 unread=0"},
 		{"raised again", `"reviews": [` + block + `],` + last, "approved=false blocking=1 new=0 again=1 resolved=0 unread=0"},
 		{"raised again by its id", `"reviews": [{"findings": [{"id": "f-1", "severity": "blocking", "title": "other words"}]}],` + last, "approved=false blocking=1 new=0 again=1 resolved=0 unread=0"},
 		{"resolved", `"reviews": [{"findings": []}],` + last, "approved=true blocking=0 new=0 again=0 resolved=1 unread=0"},
@@ -206,7 +207,7 @@ func TestCitations(t *testing.T) {
 		{"Line 12 of `a.go` (`x`), lines 3–4 in the file b/c.go, line 5 of [d.go](src/d.go)", "[{a.go 12 0 x} {b/c.go 3 4 } {src/d.go 5 0 }] []"},
 		{"a.go:12:5 `x`, b.go:L7-L8, `c.go`:9", "[{a.go 12 0 x} {b.go 7 8 } {c.go 9 0 }] []"},
 		{"`app/[id]/page.tsx:12`: `x`, docs/übersicht.md:3, .gitignore:4, README:5", "[{app/[id]/page.tsx 12 0 x} {docs/übersicht.md 3 0 } {.gitignore 4 0 } {README 5 0 }] []"},
-		{"client/server line 3, see line 4, `127.0.0.1:8080`, e.g. line 5", "[] []"},
+		{"client/server line 3, README line 4 and line 4 of the README, see line 4, `127.0.0.1:8080`, e.g. line 5", "[] []"},
 		// with a quote, what leads out of the repository is one
 		{"/etc/passwd:1 `root`, ../x.go:2 `y`, a.go:0 `z`", "[{/etc/passwd 1 0 root} {../x.go 2 0 y} {a.go 0 0 z}] []"},
 	} {
