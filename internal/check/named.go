@@ -49,7 +49,7 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 		return err
 	}
 	text := t.Args[len(t.Args)-1]
-	r.Added = t.Reads.Names(text, added)
+	added = t.Reads.Names(text, added)
 	var list []string
 	for _, name := range t.Reads.Names(text, changed) {
 		switch {
@@ -59,7 +59,8 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 			list = append(list, name)
 		}
 	}
-	list = append(list, t.leads(tree.Dir, r.Added)...)
+	list = append(list, t.leads(tree.Dir, added)...)
+	r.Added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(t.Program, path.Clean(name)) })
 	switch {
 	case len(list) == 0:
 		return nil
