@@ -203,7 +203,7 @@ func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path strin
 			name, outside := filepath.Rel(tree.Dir, filepath.Join(l.dir, f.Path))
 			switch {
 			case outside != nil || !slices.Contains(inShell, c.Kind) && parts[f.Path] == nil || l.sum(f.Path) == f || slices.Contains(defines, name):
-			case f.Path == c.From || f.Sum == "" || parts[f.Path] != nil || worktree.IsTest(name):
+			case f.Path == c.From || f.Sum == "" || parts[f.Path] != nil:
 				defines = append(defines, name)
 			default:
 				named = append(named, name)

@@ -27,7 +27,7 @@ func earlier(ctx context.Context, t Trial, tree worktree.Throwaway, programs str
 	}
 	command := slices.DeleteFunc(slices.Clone(was.defines), worktree.IsTest)
 	list := unlike(t, tree)
-	if len(t.Forms) == 0 || len(list)+len(command) == 0 {
+	if len(t.Forms) == 0 || len(list)+len(command)+len(was.scripts()) == 0 {
 		r, _, err = oldWith(ctx, t, tree, was, run)
 		return r, err
 	}

@@ -24,8 +24,11 @@ func (w tests) scripts() []string {
 func oldWith(ctx context.Context, t Trial, tree worktree.Throwaway, was tests, run trying) (r Tried, both bool, err error) {
 	r, both, err = old(ctx, t, tree, was, run)
 	scripts := was.scripts()
-	if err != nil || both || !r.Passed || len(scripts) == 0 || slices.Contains(r.Defines, scripts[0]) {
+	if err != nil || both || len(scripts) == 0 || slices.Contains(r.Defines, scripts[0]) {
 		return r, both, err
+	}
+	if !r.Passed && !slices.ContainsFunc(scripts, worktree.IsTest) { // a script that is a test as well came back for that
+		return r, both, nil
 	}
 	before := func(c worktree.Throwaway) error {
 		_, err := c.OldTests(ctx, t.Old, was.defines)
