@@ -34,8 +34,15 @@ func (s *Script) Names(files []string) []string {
 		return nil
 	}
 	words := strings.FieldsFunc(s.withoutLooks(), func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,:", r) })
+	before := "" // the last word that is no option
 	for i, word := range words {
-		words[i] = rooted(word)
+		lang, _ := named(before)
+		if words[i] = rooted(word); before != "" && lang.runs && path.Base(word) == word {
+			words[i] = "/" + word
+		}
+		if !strings.HasPrefix(word, "-") {
+			before = word
+		}
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -65,7 +72,8 @@ func rooted(word string) string {
 }
 
 // means tells whether a word can be a file: it ends in its name, and what is before that is no
-// other folder. A name without an end may be a command, so it counts with its path only.
+// other folder. A name without an end may be a command, so it counts with its path only,
+// or behind a program that runs files.
 func means(word, file, base string) bool {
 	switch {
 	case word == file:

@@ -77,13 +77,18 @@ func (t Throwaway) ChangedTests(ctx context.Context, tree string) (added, settin
 		rel, err := filepath.Rel(t.Dir, filepath.Join(p.top, filepath.FromSlash(name)))
 		switch rel = filepath.ToSlash(rel); {
 		case err != nil:
-		case IsTestSettings(name):
+		case IsTestSettings(name), status[0] != "D" && leadsTests(name, t.Text(name)):
 			settings = append(settings, rel)
 		case status[0] == "A" && IsTest(name):
 			added = append(added, rel)
 		}
 	}
 	return added, settings, nil
+}
+
+// leadsTests tells whether a test file says which tests run: in Go, the one with TestMain.
+func leadsTests(name string, text []byte) bool {
+	return strings.HasSuffix(name, "_test.go") && bytes.Contains(text, []byte("func TestMain("))
 }
 
 // OldTests gives the copy the test files of base, in the place of those that its

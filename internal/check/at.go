@@ -177,24 +177,24 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 // redefined are the files that said what the test command does when the work began, and
 // are not as they were: those that have its text or settings, are tests or came before it with
 // the work, and others that it names.
-func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path string) (defines, named []string, err error) {
+func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path string) (w tests, err error) {
 	now := Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
 	var plan effect.TestPlan
 	err = tree.As(ctx, t.Old, func() {
 		plan = Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
-		defines = before(now, plan, tree.Dir)
+		w.defines = before(now, plan, tree.Dir)
 		if t.Script != "" {
 			plan.Top, plan.Commands = tree.Dir, append(plan.Commands, Plan(tree.Dir, t.Script, path).Commands...)
 		}
 	})
-	defines = slices.DeleteFunc(defines, func(name string) bool { return !(level{tree.Dir}).has(name) })
+	w.defines = slices.DeleteFunc(w.defines, func(name string) bool { return !(level{tree.Dir}).has(name) })
 	if err != nil || len(plan.Commands) == 0 { // all of it came with the work
-		return defines, nil, err
+		return w, err
 	}
 	added, settings, err := tree.ChangedTests(ctx, t.Old)
 	for _, name := range settings {
-		if !slices.Contains(defines, name) {
-			defines = append(defines, name)
+		if !slices.Contains(w.defines, name) {
+			w.defines = append(w.defines, name)
 		}
 	}
 	for _, c := range plan.Commands {
@@ -202,18 +202,18 @@ func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path strin
 		for _, f := range c.Files {
 			name, outside := filepath.Rel(tree.Dir, filepath.Join(l.dir, f.Path))
 			switch {
-			case outside != nil || !slices.Contains(inShell, c.Kind) && parts[f.Path] == nil || l.sum(f.Path) == f || slices.Contains(defines, name):
+			case outside != nil || !slices.Contains(inShell, c.Kind) && parts[f.Path] == nil || l.sum(f.Path) == f || slices.Contains(w.defines, name):
 			case f.Path == c.From || f.Sum == "" || parts[f.Path] != nil:
-				defines = append(defines, name)
+				w.defines = append(w.defines, name)
 			default:
-				named = append(named, name)
+				w.named = append(w.named, name)
 			}
 		}
 	}
-	if len(defines) > 0 { // tests that came with such a file may need it
-		defines = append(defines, added...)
+	if len(w.defines) > 0 { // tests that came with such a file may need it
+		w.added = added
 	}
-	return defines, named, err
+	return w, err
 }
 
 // before are the files that are not there, in a tree as it was, and that would come before

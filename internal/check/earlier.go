@@ -21,11 +21,11 @@ type trying func(worktree.Throwaway) (Tried, error)
 func earlier(ctx context.Context, t Trial, tree worktree.Throwaway, programs string, run trying) (r Tried, err error) {
 	was := tests{}
 	if t.Old != "" {
-		if was.defines, was.named, err = redefined(ctx, t, tree, programs); err != nil {
+		if was, err = redefined(ctx, t, tree, programs); err != nil {
 			return r, err
 		}
 	}
-	command := slices.DeleteFunc(slices.Clone(was.defines), worktree.IsTest)
+	command := was.defines
 	list := unlike(t, tree)
 	if len(t.Forms) == 0 || len(list)+len(command)+len(was.scripts()) == 0 {
 		r, _, err = oldWith(ctx, t, tree, was, run)
@@ -60,7 +60,8 @@ func earlier(ctx context.Context, t Trial, tree worktree.Throwaway, programs str
 
 // tests are what the tests were when the work began.
 type tests struct {
-	defines []string                     // files that say what the command does, and tests that may need them
+	defines []string                     // files that say what the command does or which tests run
+	added   []string                     // tests that came with the work, where these were changed: they may need them
 	named   []string                     // others that it names
 	with    map[string]worktree.TestFile // files that come back in the same run, if they are none of these
 }
@@ -71,7 +72,8 @@ type tests struct {
 func old(ctx context.Context, t Trial, tree worktree.Throwaway, was tests, run trying) (r Tried, both bool, err error) {
 	r = Tried{Passed: true}
 	defines, files := was.defines, []string(nil)
-	for _, also := range [][]string{was.defines, slices.Concat(was.defines, was.named)} {
+	for _, named := range [][]string{nil, was.named} {
+		also := slices.Concat(was.defines, was.added, named)
 		if t.Old != "" {
 			if files, err = tree.OldTests(ctx, t.Old, also); err != nil {
 				return r, false, err
@@ -88,7 +90,7 @@ func old(ctx context.Context, t Trial, tree worktree.Throwaway, was tests, run t
 				return r, both, err
 			}
 		}
-		defines = slices.DeleteFunc(slices.Clone(also), worktree.IsTest)
+		defines = append(slices.Clone(was.defines), slices.DeleteFunc(slices.Clone(named), worktree.IsTest)...)
 		if len(was.named) == 0 || !r.Passed || r.Counted {
 			break
 		}

@@ -31,7 +31,7 @@ func oldWith(ctx context.Context, t Trial, tree worktree.Throwaway, was tests, r
 		return r, both, nil
 	}
 	before := func(c worktree.Throwaway) error {
-		_, err := c.OldTests(ctx, t.Old, was.defines)
+		_, err := c.OldTests(ctx, t.Old, slices.Concat(was.defines, was.added))
 		return err
 	}
 	if why := unseeing(ctx, t, scripts, before, func(worktree.Throwaway) error { return nil }, run); why != "" {
