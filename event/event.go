@@ -210,14 +210,17 @@ type StepRefused struct {
 	Failure belay.Failure `json:"failure"`
 }
 
-// StepReset says that a person wants a settled step to run again, and all that
-// build on it: nothing of what they did counts any more.
+// StepReset says that a settled step is to run again, and all that build on it: nothing of
+// what they did counts any more. A person wants that; or the run is opened again, and the
+// machine kept the step, which may fail, from being done.
 type StepReset struct {
 	Path belay.Path   `json:"step"`
 	By   string       `json:"by"`
 	Why  string       `json:"why"`
 	Also []belay.Path `json:"also,omitempty"` // steps that build on it, and run again, too
 	Kept []belay.Path `json:"kept,omitempty"` // steps that build on it and stay done, because they must not run twice
+
+	GoesOn bool `json:"goes_on,omitempty"` // the step itself goes on from where the machine stopped it
 }
 
 // RecoveryChosen is the recovery from a failure, written before it is taken.

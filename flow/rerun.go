@@ -94,7 +94,7 @@ func (t *Tree) Rerun(run belay.RunID, p belay.Path, by, why string) ([]Fact, err
 	}
 	var facts []Fact
 	if t.runs[t.root].result != nil {
-		facts = t.Reopen(by, why)
+		facts = t.reopen(by, why)
 	}
 	return append(facts, Fact{s.id, e}), nil
 }
@@ -155,6 +155,14 @@ func (s *State) reset(e event.StepReset) error {
 			st.kept = true
 		}
 	}
+	if e.GoesOn {
+		i := all[0]
+		all = all[1:]
+		s.forgetFailure(i)
+		if err := s.wakeAgain(i); err != nil {
+			return err
+		}
+	}
 	for _, i := range all {
 		if st := &s.steps[i]; st.phase.settled() && !st.kept {
 			s.parted(i)
@@ -209,6 +217,20 @@ func (s *State) forgetOutputs(i int) {
 		} else {
 			s.vars.unset(name)
 		}
+	}
+}
+
+// forgetFailure takes back that others were told why a step failed.
+func (s *State) forgetFailure(i int) {
+	name := s.prog.Steps[i].Failed
+	if name == "" || !s.outputs[name] {
+		return
+	}
+	delete(s.outputs, name)
+	if v, given := s.started.Vars[name]; given {
+		s.vars.set(name, v)
+	} else {
+		s.vars.unset(name)
 	}
 }
 

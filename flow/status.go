@@ -85,7 +85,12 @@ func (t *Tree) Parking() (f Fact, ok bool) {
 	return Fact{t.root, event.RunParked{Until: at, For: what}}, true
 }
 
-// Reopen are the facts that make an ended tree go on.
+// Reopen are the facts that make an ended tree go on, also with what the machine kept from
+// being done.
 func (t *Tree) Reopen(by, why string) []Fact {
+	return append(t.reopen(by, why), t.runs[t.root].stoppedSteps(by, why)...)
+}
+
+func (t *Tree) reopen(by, why string) []Fact {
 	return []Fact{{t.root, event.RunReopened{By: by, Why: why}}}
 }

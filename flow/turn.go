@@ -181,7 +181,16 @@ func (w *turn) startRun(s *State, c startRun) error {
 		return err
 	}
 	if c.Reopen {
-		return w.write(c.Started.Child, event.RunReopened{By: byParent})
+		stopped := w.tree.runs[c.Started.Child].stoppedSteps(byParent, "")
+		if err := w.write(c.Started.Child, event.RunReopened{By: byParent}); err != nil {
+			return err
+		}
+		for _, f := range stopped {
+			if err := w.write(f.Run, f.Event); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return w.write(c.Started.Child, c.Child)
 }
