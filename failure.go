@@ -40,6 +40,7 @@ type Failure struct {
 	Move  Act           `json:"move,omitempty"`        // what it asks for first
 	After time.Duration `json:"retry_after,omitempty"` // how long the other side asks to wait
 	Reset time.Time     `json:"reset,omitzero"`        // when the other side can go on
+	Agent bool          `json:"agent,omitempty"`       // an agent had begun what failed
 }
 
 // Level is the closed list of rungs of the ladder of evidence. The first one

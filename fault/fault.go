@@ -35,6 +35,14 @@ const (
 	Agent   Fault = "agent"   // the agent is not known, or not there
 )
 
+// The rules by which a disk takes no more: a log or a result could not be written, or a look
+// at the machine found it full, or found that the working tree cannot be written.
+const (
+	RuleDisk     = "fault." + string(Disk)
+	RuleDiskFull = "probe.disk_full"
+	RuleReadOnly = "probe.read_only"
+)
+
 // Found says what became of an attempt that was open when a driver attached:
 // exactly one of four.
 type Found string

@@ -5,7 +5,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
-	"github.com/belay-run/belay/verdict"
+	"github.com/belay-run/belay/fault"
 )
 
 // GoOn is what a person wants when a run is to go on.
@@ -156,7 +156,7 @@ func (s *State) onceMore(i int, g GoOn, n int) Fact {
 // fullDisk tells whether a step is held because there was no room on the disk.
 func (s *State) fullDisk(i int) bool {
 	f := s.steps[i].failure
-	return s.steps[i].phase == Held && f != nil && f.Rule == verdict.RuleDiskFull
+	return s.steps[i].phase == Held && f != nil && f.Rule == fault.RuleDiskFull
 }
 
 // WantsDisk tells whether a step is held because there was no room on the disk, and

@@ -79,6 +79,9 @@ func (s *State) tellFailed(i int) {
 		return
 	}
 	object := map[string]belay.Value{"kind": belay.Text(string(f.Kind)), "class": belay.Text(string(f.Class)), "rule": belay.Text(f.Rule), "text": belay.Text(f.Error())}
+	if f.Agent {
+		object["agent"] = belay.Value{JSON: json.RawMessage("true")}
+	}
 	s.vars.set(def.Failed, gathered(object))
 	s.outputs[def.Failed] = true
 }

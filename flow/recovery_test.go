@@ -401,3 +401,36 @@ func TestPatienceIsKeptByTheRecords(t *testing.T) {
 		t.Errorf("%d starts are counted", n)
 	}
 }
+
+// A disk that took no more and has room again is no failure of the work: the same step is
+// tried once more, unless it must not run twice.
+//
+// promise: F7
+func TestADiskThatHasRoomAgain(t *testing.T) {
+	full := effect.Observation{Began: true, Fault: fault.Disk, Detail: "no space left on device"}
+	room := effect.AnswerProbe{OK: true, Probe: &effect.Probe{}}
+	for name, keys := range map[string]string{"agent": "prompt: x, expect: answer, optional: true, on_failure: cure", "shell": "command: x"} {
+		t.Run(name, func(t *testing.T) {
+			w := beginWays(t, "name: n\nsteps:\n- {id: a, "+keys+"}\n", nil)
+			if name == "agent" {
+				w.allow()
+			}
+			w.end("r:a.1", full)
+			w.say(room)
+			w.wantPlans("retry")
+			w.now = w.out.Until
+			w.turn()
+			if name == "agent" {
+				w.allow()
+			}
+			w.wantStarts("r:a.2")
+			w.end("r:a.2", full)
+			w.say(room)
+			w.wantPlans("retry give_up")
+		})
+	}
+	w := beginWays(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n", nil)
+	w.end("r:a.1", full)
+	w.say(room)
+	w.wantPlans("give_up")
+}

@@ -110,7 +110,7 @@ var resultKeys = []key[draft]{
 	{name: "parse_json_required", on: onWork, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
 	{name: "json_keys", bound: bounds{must: true, text: formAny}, on: onAgent, types: []string{typeTexts}, form: "[findings]", read: readJSONKeys,
 		why: "only an agent can be asked once more", doc: "Keys that the JSON of an agent's answer must have, together with parse_json or parse_json_required. An answer without them, with null or an empty text in one, with one of them twice, or with several objects that differ, is asked for once more, and then counts as one without JSON: what comes first is not taken for the answer."},
-	{name: "failed", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that says why the step failed, where it is `optional` and did: an object with `kind`, `class`, `rule` (what gave it its class) and `text`. It is not set when the step did not fail.",
+	{name: "failed", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that says why the step failed, where it is `optional` and did: an object with `kind`, `class`, `rule` (what gave it its class), `text` and, where an agent had begun what failed, `agent` (true). It is not set when the step did not fail.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
 			if name, ok := p.filled(k, v); ok && p.variable(v, name, varForm) {
 				d.Failed = name

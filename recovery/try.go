@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // Why recoveries are not taken, in words that more than one of them uses.
@@ -128,8 +129,11 @@ func restartable(f belay.Failure) bool {
 	if !proven(f.Level) {
 		return false
 	}
-	return f.Class.Row().Passes && (f.Class != belay.ClassConflict || f.Move != belay.ActRepair) // a lock, not a merge
+	return roomAgain(f) || f.Class.Row().Passes && (f.Class != belay.ClassConflict || f.Move != belay.ActRepair) // a lock, not a merge
 }
+
+// roomAgain tells that a disk took no more, and that a look at it found room since.
+func roomAgain(f belay.Failure) bool { return f.Rule == fault.RuleDisk && f.Move == belay.ActRetry }
 
 // proven tells that more than words decided the class.
 func proven(l belay.Level) bool {

@@ -221,8 +221,12 @@ func (c *chooser) serviceBase() time.Duration {
 }
 
 func infraWays(f belay.Failure) []way {
+	base := baseRetried // memory
+	if roomAgain(f) {
+		base = baseService
+	}
 	return map[belay.Act][]way{
-		belay.ActRetry:  {{act: belay.ActRetry, limit: 1, base: baseRetried}}, // memory
+		belay.ActRetry:  {{act: belay.ActRetry, limit: 1, base: base}},
 		belay.ActRepair: {{act: belay.ActRepair, limit: roundsTangled}},
 	}[f.Move]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 func callBestRound() Function {
@@ -148,7 +149,7 @@ func callExecutionGap() Function {
 		Inputs: []Field{
 			{"type", TypeText, true, "The type of the task."},
 			{"result", TypeAny, false, "What the round gave; nothing, or a list of nothings, is a gap."},
-			{"failed", TypeAny, false, "Why the step failed that was to do it: true, or an object with `class` and `text`. Only a failure of the machine or of the recipe is a gap; that of an agent is a result."},
+			{"failed", TypeAny, false, "Why the step failed that was to do it: true, or an object as `failed:` of a step gives it (`class`, `rule`, `text`, `agent`). Only a failure of the machine or of the recipe is a gap; that of what an agent had begun is a result, and so is that of a disk."},
 			{"streams", TypeNumber, false, "How many workstreams there are, for the banner."},
 			{"parts", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"guard", TypeText, false, "What the recursion guard said, for the banner."},
@@ -227,10 +228,24 @@ func executionGap(in *inputs) any {
 	return out
 }
 
-// ofMachine tells a failure of the machine or of the recipe: another way to the same
-// work may get around it. What an agent did not do, it does not do there either.
+// gaps are the classes of failures of the machine or of the recipe that another way to the
+// same work may get around, each with the rules by which it is none: a disk that takes no
+// more takes no more there either.
+func gaps() map[belay.Class][]string {
+	return map[belay.Class][]string{
+		belay.ClassInfrastructure: {fault.RuleDisk, fault.RuleDiskFull, fault.RuleReadOnly, belay.RuleSetup},
+		belay.ClassInvalidInput:   {},
+	}
+}
+
+// ofMachine tells whether a failure is that of the machine or of the recipe. What an agent
+// began and did not do, it does not do by another way either.
 func (f *failure) ofMachine() bool {
-	return f.text == "true" || slices.Contains([]belay.Class{belay.ClassInfrastructure, belay.ClassInvalidInput}, f.class)
+	if f.agent {
+		return false
+	}
+	not, known := gaps()[f.class]
+	return f.text == "true" || known && !slices.Contains(not, f.rule)
 }
 
 // nothing tells a result that is none: null, blank, or made of such. An object without

@@ -14,6 +14,7 @@ type failure struct {
 	class belay.Class
 	rule  string
 	text  string
+	agent bool // an agent had begun what failed
 }
 
 // readFailure reads why a step failed; nil where it did not.
@@ -28,7 +29,7 @@ func readFailure(v any) *failure {
 	if nothing(o) {
 		return nil
 	}
-	f := &failure{class: belay.Class(first(o, "class")), rule: first(o, "rule"), text: line(first(o, "text"), maxLine)}
+	f := &failure{class: belay.Class(first(o, "class")), rule: first(o, "rule"), agent: first(o, "agent") == "true", text: line(first(o, "text"), maxLine)}
 	if m := chain().FindStringSubmatch(f.text); m != nil && m[2] != "" { // of a sub-recipe in a sub-recipe
 		f.text = m[1] + " failed: " + m[2]
 	}

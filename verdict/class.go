@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/pattern"
 )
 
@@ -181,9 +182,6 @@ func (c *Classifier) surely(f Facts, text *pattern.Text) (Finding, bool) {
 	return found, true
 }
 
-// RuleDiskFull is the rule by which a look at the machine found no room on a disk.
-const RuleDiskFull = "probe.disk_full"
-
 // probed believes a look at the machine more than any text.
 func probed(f Facts) (Finding, bool) {
 	p := f.Probes
@@ -192,9 +190,9 @@ func probed(f Facts) (Finding, bool) {
 	}
 	switch {
 	case is(p.DiskFull, true):
-		return infra(RuleDiskFull, belay.ActEscalate)
+		return infra(fault.RuleDiskFull, belay.ActEscalate)
 	case is(p.ReadOnly, true):
-		return infra("probe.read_only", belay.ActEscalate)
+		return infra(fault.RuleReadOnly, belay.ActEscalate)
 	case is(p.OOMKill, true):
 		return infra("probe.oom_kill", belay.ActRetry)
 	case p.NoProgram:

@@ -42,6 +42,7 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 		found = repeated(facts, found)
 	}
 	f.Class, f.Level, f.Rule, f.Move, f.Print = found.Class, found.Level, found.Rule, found.Move, found.Fingerprint
+	f.Agent = it.agent() && it.Main.Began
 	if r := it.Main.Agent; r != nil {
 		f.After, f.Reset = r.Result.RetryAfter, r.Result.Reset
 	}
@@ -83,6 +84,7 @@ func explainChild(c Case, f *belay.Failure) {
 		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", belay.ClassUnknown.Row().First
 	default:
 		f.Class, f.Level, f.Rule, f.Move, f.After, f.Reset = down.Class, down.Level, down.Rule, down.Move, down.After, down.Reset
+		f.Agent = down.Agent
 	}
 	f.Print = fingerprint(Facts{Tool: "recipe", Exit: c.Main.Child.Code}, f.Cause)
 }
@@ -119,7 +121,7 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	switch {
 	case c.Declared != "" && c.Declared == f.Kind && f.Kind != belay.BashFailure:
 		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, belay.RuleDeclared
-	case c.agent() && c.Main.Agent != nil && c.Main.Fault != fault.Output:
+	case c.agent() && c.Main.Agent != nil && c.Main.Fault != fault.Output && !(c.Main.Fault == fault.Disk && f.Class == belay.ClassInfrastructure):
 		return c.decidedAgent(found, x)
 	case Spoke(c.Check) && c.good():
 		if p, ok := probed(x); ok { // the check could not look
@@ -130,6 +132,10 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 		found.Class, found.Level, found.Rule = faultClass(c.Main.Fault), belay.LevelProcess, "fault."+string(c.Main.Fault)
 		if p, ok := probed(x); ok {
 			return p, true
+		}
+		if c.Main.Fault == fault.Disk && is(x.Probes.DiskFull, false) { // there is room again
+			found.Move = belay.ActRetry
+			return found, true
 		}
 	default:
 		return Finding{}, false

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // What the last words name is looked for, and nothing else.
@@ -36,6 +37,37 @@ func TestWhatWordsName(t *testing.T) {
 		}
 		if q.Program != want.Program || q.Host != want.Host || !ok && (want.Program != "" || want.Host != "") {
 			t.Errorf("%q: program %q, host %q, %t", text, q.Program, q.Host, ok)
+		}
+	}
+}
+
+// What an agent had begun is its failure, also in the words of who called it; what nobody
+// could start is not. A disk that took no more is known by what could not be written.
+func TestWhoseFailureItIs(t *testing.T) {
+	t.Parallel()
+	report := &effect.AgentReport{Result: belay.AgentResult{Final: true}}
+	for name, c := range map[string]struct {
+		kind belay.StepType
+		o    effect.Observation
+		rule string
+		want bool
+	}{
+		"too long an answer":         {belay.TypeAgent, effect.Observation{Began: true, Fault: fault.Output, Agent: report}, "fault.output", true},
+		"the log of an agent":        {belay.TypeAgent, effect.Observation{Began: true, Fault: fault.Disk, Agent: report}, fault.RuleDisk, true},
+		"an agent that is not there": {belay.TypeAgent, effect.Observation{Fault: fault.Agent}, "fault.agent", false},
+		"a script":                   {belay.TypeBash, effect.Observation{Began: true, Fault: fault.Output}, "fault.output", false},
+	} {
+		it := Case{Type: c.kind, Expect: belay.ExpectAnswer, Main: c.o}
+		v := Of(it)
+		NewClassifier().Explain(it, v.Failure, Look{Probe: &effect.Probe{}})
+		if v.Failure.Agent != c.want || v.Failure.Rule != c.rule {
+			t.Errorf("%s: an agent's: %t, rule %s", name, v.Failure.Agent, v.Failure.Rule)
+		}
+		above := Case{Type: belay.TypeRecipe, Main: effect.Observation{Began: true, Child: &belay.RunResult{Failure: v.Failure}}}
+		f := belay.Failure{Kind: belay.RecipeFailure}
+		NewClassifier().Explain(above, &f, Look{})
+		if f.Agent != c.want {
+			t.Errorf("%s: above it is an agent's: %t", name, f.Agent)
 		}
 	}
 }
