@@ -10,9 +10,11 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,6 +138,8 @@ func (g git) feed(ctx context.Context, stdin []byte, args ...string) (string, er
 	code := -1
 	if cmd.ProcessState != nil {
 		code = cmd.ProcessState.ExitCode()
+	} else if _, gone := os.Stat(cmp.Or(g.dir, ".")); errors.Is(gone, fs.ErrNotExist) {
+		return "", fmt.Errorf("the directory is gone: %w", gone) // the system speaks of git instead
 	}
 	return out.buf.String(), &GitError{Args: args, Code: code, Talk: talk.buf.String(), err: err}
 }

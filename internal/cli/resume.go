@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,6 +110,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		}
 		return a.rest(ctx, ws, open, err, o.json)
 	}
+	if err := a.stillThere(open); err != nil && !o.unattended { // a watch lets the run say so
+		return errors.Join(err, open.Close())
+	}
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
 		if err != nil {
@@ -120,6 +125,20 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		open.WhenTaken(func() { a.say("run %s of %s goes on", id, recipeWords(root)) })
 	}
 	return a.drive(ctx, ws, open, o.json, r.Facts...)
+}
+
+// stillThere is the error of a run whose directory is gone: it would fail there, and agents
+// might be started for nothing before that.
+func (a *app) stillThere(o *engine.Open) error {
+	dir := o.Tree.Started().Dir
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the directory of run %s is not there any more: %s", o.ID, dir)
+	}
+	return exit.New(exit.Invalid, "find directory", err, "bring it back to that place, then "+story.Resume(o.ID).Text(a.name()))
 }
 
 // wishes asks what resume means for a run as it stands.
