@@ -80,6 +80,7 @@ func callCriteriaStatus() Function {
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
 			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
+			{"altered", TypeAny, false, "Files that are not as they were when the first round began, where none was to be changed: a list of paths, or one on each line. Such a round is PARTIAL at best, and the last one if nothing else is missing."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `commit` for one of a commit, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
 			{"unread", TypeAny, false, "What is cited and cannot be looked up, as citations and claims give it: objects with `wrong`, in words, and `criterion`: such a criterion is unproven at best, too. So it is where a citation has no result."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
@@ -106,7 +107,7 @@ func callCriteriaStatus() Function {
 			{"written", TypeList, false, "Test files that were changed after they were written, and with which as they were the tests or a check do not pass."},
 			{"written_in", TypeText, false, "The folder where they are as they were."},
 			{"unchanged", TypeFlag, false, "Nothing was changed, where a change was expected."},
-			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
+			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed, or all that is missing is that files are as they were."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"criteria": [{"id": "c1", "text": "429 over the limit", "check": "go test ./limit"}, {"id": "c2", "text": "documented", "files": ["docs/**"]}],
@@ -157,7 +158,8 @@ func criteriaStatus(in *inputs) any {
 	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
 		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
 	}
-	j.Stuck = j.Stuck || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	left := j.Met == j.Total && len(j.Limits) == 1 && len(pathsOf(in.any("altered"))) > 0 // nobody knows whose they are: no agent is to undo it
+	j.Stuck = j.Stuck || left || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
 }
