@@ -160,7 +160,7 @@ func criteriaStatus(in *inputs) any {
 	}
 	left := j.Met == j.Total && len(j.Limits) == 1 && len(pathsOf(in.any("altered"))) > 0 // nobody knows whose they are: no agent is to undo it
 	j.Stuck = j.Stuck || left || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
-	j.Line = j.closing(r, unproven)
+	j.Line = j.closing(r)
 	return j
 }
 
@@ -318,21 +318,37 @@ func (j *judgement) lower(to Status) {
 	}
 }
 
+// lacking says of all criteria that are missing whether they are not met or unproven.
+func (j *judgement) lacking() []string {
+	var list []string
+	for _, kind := range []struct {
+		verdict metVerdict
+		word    string
+	}{{isUnmet, "not met"}, {isUnproven, "unproven"}} {
+		var ids []string
+		for _, c := range j.Criteria {
+			if c.Verdict == kind.verdict {
+				ids = append(ids, c.ID)
+			}
+		}
+		are := "are"
+		if len(ids) == 1 {
+			are = "is"
+		}
+		if len(ids) > 0 {
+			list = append(list, fmt.Sprintf("%s %s %s", strings.Join(ids, ", "), are, kind.word))
+		}
+	}
+	return list
+}
+
 // closing is the status as the last line of an answer has it.
-func (j *judgement) closing(r reflection, unproven int) string {
+func (j *judgement) closing(r reflection) string {
 	switch {
 	case j.Status == Achieved:
 		return string(Achieved)
 	case j.Status == Partial && len(j.Missing) > 0:
-		word := "not met"
-		if unproven == len(j.Missing) {
-			word = "unproven"
-		}
-		are := "are"
-		if len(j.Missing) == 1 {
-			are = "is"
-		}
-		text := fmt.Sprintf("%s -- %s %s %s", j.Status, strings.Join(j.Missing, ", "), are, word)
+		text := string(j.Status) + " -- " + strings.Join(j.lacking(), ", ")
 		if len(j.Limits) > 0 {
 			text += "; " + line(j.Limits[0], maxGoal)
 		}

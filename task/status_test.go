@@ -289,6 +289,8 @@ func TestWorkLimitsARound(t *testing.T) {
 		{"written tests that pass as they were", one + `"old_tests": {"passed": true, "written": ["a_test.go"]}}`, "ACHIEVED"},
 		{"a check that wants changed tests", strings.Replace(one, `"passed": true}]`, `"passed": true, "written": ["a_test.go"], "written_fails": "exit 2"}]`, 1) + `"trust_reflection": true}`,
 			"PARTIAL -- test files were changed after they were written, and the check of c1 does not pass with them as they were: a_test.go (exit 2)"},
+		{"unmet and unproven", `{"criteria": ["A", "B", "C"], "reflection": {"goal_status": "PARTIAL", "criteria": [{"id": "c1", "met": true}, {"id": "c2", "met": false}, {"id": "c3", "met": true}]}, "changed": "a"}`,
+			"PARTIAL -- c2 is not met, c1, c3 are unproven"},
 		{"files that stay changed", `{"criteria": ["A"], "reflection": {"goal_status": "ACHIEVED"}, "type": "Investigation", "citations": [{"criterion": "c1", "holds": true}], "altered": "x\ny\n"}`,
 			"PARTIAL -- nothing was to be changed, and files are not as they were when the first round began: x, y"},
 		{"pushed by an agent", one + `"notes": "pushed: origin/wip\n"}`, "ACHIEVED"},
