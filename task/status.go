@@ -30,7 +30,8 @@ type judgement struct {
 	Written   []string `json:"written,omitempty"`    // test files that were changed after they were written, and with which as they were it does not pass
 	WrittenIn string   `json:"written_in,omitempty"` // the folder where these are as they were
 
-	beyond int // criteria that no further work can prove
+	beyond int  // criteria that no further work can prove
+	stays  bool // one of the limits is that files are not as they were before the first round
 }
 
 // judged is what became of one criterion.
@@ -158,10 +159,22 @@ func criteriaStatus(in *inputs) any {
 	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
 		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
 	}
-	left := j.Met == j.Total && len(j.Limits) == 1 && len(pathsOf(in.any("altered"))) > 0 // nobody knows whose they are: no agent is to undo it
-	j.Stuck = j.Stuck || left || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	j.Stuck = j.Stuck || in.text("committed") != "" || j.vain(seen, r)
 	j.Line = j.closing(r)
 	return j
+}
+
+// vain tells whether all that is left is nothing that further work can prove. Nobody knows
+// who changed files that were to stay as they were: no agent is sent to undo that.
+func (j *judgement) vain(seen evidence, r reflection) bool {
+	limits := len(j.Limits)
+	if j.stays {
+		limits--
+	}
+	if j.Status != Partial || limits > 0 && len(seen.altered) == 0 || r.status != Achieved {
+		return false
+	}
+	return j.beyond == len(j.Missing) && (j.stays || j.beyond > 0)
 }
 
 // settle finds the status: first by the evidence, then lowered by the reflection.
