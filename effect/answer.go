@@ -111,6 +111,14 @@ type UserCheckout struct {
 	Files   bool     `json:"files,omitempty"`   // its files were looked at, too
 	Changed []string `json:"changed,omitempty"` // settings, hooks, refs, HEAD and files, the first of them
 	More    int      `json:"more,omitempty"`    // beside those
+
+	// Of what was not committed when the run began, the first of each:
+	Gone     []string `json:"gone,omitempty"`      // files that are not there any more
+	Replaced []string `json:"replaced,omitempty"`  // files that are there without it
+	MoreGone int      `json:"more_gone,omitempty"` // beside both
+	Kept     string   `json:"kept,omitempty"`      // the ref that has these files as they were
+	NoCopy   []string `json:"no_copy,omitempty"`   // files of which there is no copy, as they are too big, not readable, or with a known secret in them
+	Unkept   string   `json:"unkept,omitempty"`    // why there is no copy of any, or why nobody knows
 }
 
 func (AnswerStep) answers() belay.Topic     { return belay.TopicStep }

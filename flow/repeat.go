@@ -364,13 +364,13 @@ func (t *Tree) Standstill() (dir string, left belay.TreeState, ok bool) {
 }
 
 // StuckRound is the round in which rounds came to a standstill, and how many there
-// may be; 0 where none did.
-func (t *Tree) StuckRound() (round, most int) {
+// may be, with the run of all of them; 0 where none did.
+func (t *Tree) StuckRound() (of belay.RunID, round, most int) {
 	s, _ := t.stuckRounds()
 	if s == nil {
-		return 0, 0
+		return "", 0, 0
 	}
-	return s.lastRound(len(s.steps)) + 1, len(s.steps)
+	return s.id, s.lastRound(len(s.steps)) + 1, len(s.steps)
 }
 
 // EndedByRounds tells whether rounds ended in a stalemate because they said so

@@ -31,6 +31,31 @@ type Stalemate struct {
 	Run       belay.RunID `json:"run"`
 }
 
+// Why a run is in a stalemate that no review of a plan brought about.
+const (
+	StuckSame = "no_progress" // a round gave the same as the one before, and left the same files
+	StuckSaid = "ends"        // its recipe says so
+)
+
+// StalemateOf is that of a run in a stalemate that no review of a plan brought about.
+func StalemateOf(tree *flow.Tree) Stalemate {
+	id := tree.Runs()[0].Root()
+	line := Stalemate{Event: string(belay.Stalemate), Reason: StuckSaid, Run: id}
+	of, round, most := tree.StuckRound()
+	line.Round, line.MaxRounds = round, most
+	if round > 0 && !tree.EndedByRounds() {
+		line.Reason = StuckSame
+	}
+	at, _ := of.Parent()
+	root := tree.Run(id)
+	started, _ := root.Started()
+	var given int
+	if at.Path == taskRounds && at.Run == id && started.Name == taskRecipe && json.Unmarshal(root.Vars()["max_rounds"].JSON, &given) == nil {
+		line.MaxRounds = min(most, given) // that of the recipe is for any task, and this one was given fewer
+	}
+	return line
+}
+
 // Review is what the last round of the review of a plan amounts to.
 type Review struct {
 	Approved bool       `json:"approved"`

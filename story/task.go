@@ -19,6 +19,9 @@ import (
 // taskRecipe is the recipe that carries out a task in words.
 const taskRecipe = "smart-orchestrator"
 
+// taskRounds is its step that does the work in rounds.
+const taskRounds = "rounds"
+
 // roundRecipe is the recipe of one of its rounds.
 const roundRecipe = "round"
 

@@ -30,7 +30,8 @@ type judgement struct {
 	Written   []string `json:"written,omitempty"`    // test files that were changed after they were written, and with which as they were it does not pass
 	WrittenIn string   `json:"written_in,omitempty"` // the folder where these are as they were
 
-	beyond int // criteria that no further work can prove
+	beyond int  // criteria that no further work can prove
+	stays  bool // one of the limits is that files are not as they were before the first round
 }
 
 // judged is what became of one criterion.
@@ -80,6 +81,7 @@ func callCriteriaStatus() Function {
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
 			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
+			{"altered", TypeAny, false, "Files that are not as they were when the first round began, where none was to be changed: a list of paths, or one on each line. Such a round is PARTIAL at best, and the last one if nothing else is missing."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `commit` for one of a commit, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
 			{"unread", TypeAny, false, "What is cited and cannot be looked up, as citations and claims give it: objects with `wrong`, in words, and `criterion`: such a criterion is unproven at best, too. So it is where a citation has no result."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
@@ -106,7 +108,7 @@ func callCriteriaStatus() Function {
 			{"written", TypeList, false, "Test files that were changed after they were written, and with which as they were the tests or a check do not pass."},
 			{"written_in", TypeText, false, "The folder where they are as they were."},
 			{"unchanged", TypeFlag, false, "Nothing was changed, where a change was expected."},
-			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
+			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed, or all that is missing is that files are as they were."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"criteria": [{"id": "c1", "text": "429 over the limit", "check": "go test ./limit"}, {"id": "c2", "text": "documented", "files": ["docs/**"]}],
@@ -157,9 +159,22 @@ func criteriaStatus(in *inputs) any {
 	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
 		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
 	}
-	j.Stuck = j.Stuck || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
-	j.Line = j.closing(r, unproven)
+	j.Stuck = j.Stuck || in.text("committed") != "" || j.vain(seen, r)
+	j.Line = j.closing(r)
 	return j
+}
+
+// vain tells whether all that is left is nothing that further work can prove. Nobody knows
+// who changed files that were to stay as they were: no agent is sent to undo that.
+func (j *judgement) vain(seen evidence, r reflection) bool {
+	limits := len(j.Limits)
+	if j.stays {
+		limits--
+	}
+	if j.Status != Partial || limits > 0 && len(seen.altered) == 0 || r.status != Achieved {
+		return false
+	}
+	return j.beyond == len(j.Missing) && (j.stays || j.beyond > 0)
 }
 
 // settle finds the status: first by the evidence, then lowered by the reflection.
@@ -316,21 +331,37 @@ func (j *judgement) lower(to Status) {
 	}
 }
 
+// lacking says of all criteria that are missing whether they are not met or unproven.
+func (j *judgement) lacking() []string {
+	var list []string
+	for _, kind := range []struct {
+		verdict metVerdict
+		word    string
+	}{{isUnmet, "not met"}, {isUnproven, "unproven"}} {
+		var ids []string
+		for _, c := range j.Criteria {
+			if c.Verdict == kind.verdict {
+				ids = append(ids, c.ID)
+			}
+		}
+		are := "are"
+		if len(ids) == 1 {
+			are = "is"
+		}
+		if len(ids) > 0 {
+			list = append(list, fmt.Sprintf("%s %s %s", strings.Join(ids, ", "), are, kind.word))
+		}
+	}
+	return list
+}
+
 // closing is the status as the last line of an answer has it.
-func (j *judgement) closing(r reflection, unproven int) string {
+func (j *judgement) closing(r reflection) string {
 	switch {
 	case j.Status == Achieved:
 		return string(Achieved)
 	case j.Status == Partial && len(j.Missing) > 0:
-		word := "not met"
-		if unproven == len(j.Missing) {
-			word = "unproven"
-		}
-		are := "are"
-		if len(j.Missing) == 1 {
-			are = "is"
-		}
-		text := fmt.Sprintf("%s -- %s %s %s", j.Status, strings.Join(j.Missing, ", "), are, word)
+		text := string(j.Status) + " -- " + strings.Join(j.lacking(), ", ")
 		if len(j.Limits) > 0 {
 			text += "; " + line(j.Limits[0], maxGoal)
 		}

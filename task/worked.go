@@ -73,6 +73,11 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 	} else if f := workFailed(in); f != nil {
 		j.limitTo("the work did not end well: %s", f.text)
 	}
+	// of the first round the failed step names them
+	if files := pathsOf(in.any("altered")); len(files) > 0 && (workFailed(in) == nil || len(in.object("before")) > 0) {
+		j.stays = true
+		j.limitTo("nothing was to be changed, and files are not as they were when the first round began: %s", line(strings.Join(files, ", "), maxGoal))
+	}
 	for _, why := range unfinished(in) {
 		j.limitTo("%s", why)
 	}

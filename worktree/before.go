@@ -15,6 +15,7 @@ type Before struct {
 	State belay.TreeState `json:"state"` // with what was not committed
 	Parts Standing        `json:"parts,omitempty"`
 	Ref   string          `json:"ref,omitempty"` // that keeps what was not committed
+	Why   string          `json:"why,omitempty"` // there is no copy of what was not committed
 
 	dir string
 }
@@ -73,6 +74,15 @@ func (b *Before) Taken(ctx context.Context, commit string) (gone, replaced []str
 	if err != nil {
 		return nil, nil, err
 	}
+	gone, replaced, err = b.takenFrom(ctx, p, now)
+	if err == nil && len(gone)+len(replaced) == 0 {
+		err = Tree{Dir: b.dir}.DropSnapshot(ctx, b.Ref, "")
+	}
+	return gone, replaced, err
+}
+
+// takenFrom is Taken for the tree of all files as they are now.
+func (b *Before) takenFrom(ctx context.Context, p place, now string) (gone, replaced []string, err error) {
 	kept, err := p.line(ctx, "rev-parse", "--verify", "--end-of-options", b.Ref+"^{tree}")
 	if err != nil {
 		return nil, nil, err
@@ -106,10 +116,7 @@ func (b *Before) Taken(ctx context.Context, commit string) (gone, replaced []str
 			replaced = append(replaced, w.path)
 		}
 	}
-	if len(gone)+len(replaced) == 0 {
-		err = Tree{Dir: b.dir}.DropSnapshot(ctx, b.Ref, "")
-	}
-	return gone, replaced, err
+	return gone, replaced, nil
 }
 
 // wentOn tells whether a file still has all lines that were not committed in it. One that

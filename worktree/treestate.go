@@ -40,6 +40,7 @@ type Tree struct {
 	Secret func(io.Reader) bool
 
 	missed *bool // where a look tells that it left out a repository inside; nil = nobody asks
+	most   int64 // bytes of files that are not as committed; with more there is no look; 0 = any
 }
 
 // State is the state of the working tree. One "git status" on a copy of the
@@ -89,7 +90,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.TreeState, error) {
 	}
 	defer done()
 	left := int64(maxReading)
-	s := shot{place: own, depth: depth, skip: t.Skip, out: append(t.leftOut(at.top), at.notWork()...), left: &left, missed: t.missed, secret: t.Secret}
+	s := shot{place: own, depth: depth, skip: t.Skip, out: append(t.leftOut(at.top), at.notWork()...), left: &left, missed: t.missed, secret: t.Secret, most: t.most}
 	p, err := s.take(ctx)
 	p.At = began
 	return p, err
@@ -139,6 +140,7 @@ type shot struct {
 	left  *int64   // bytes that may still be read of files that are not kept
 
 	missed *bool // see Tree
+	most   int64 // see Tree
 	secret func(io.Reader) bool
 }
 
@@ -156,6 +158,9 @@ func (s shot) take(ctx context.Context) (belay.TreeState, error) {
 	if !p.Dirty && p.Head != "" {
 		p.Tree, err = s.treeOf(ctx, p.Head)
 		return p, err
+	}
+	if s.most > 0 && s.bytesOf(st.entries) > s.most {
+		return p, errTooMuch
 	}
 	if slices.ContainsFunc(st.entries, func(e entry) bool { return e.between }) {
 		p.Index = s.stagedTree(ctx)

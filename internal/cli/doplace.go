@@ -163,6 +163,13 @@ func (a *app) tellBeside(b *story.UserCheckout) {
 	case b != nil && len(b.Changed) > 0:
 		a.say("%s", readable.Clean(b.Words(shownPaths)))
 	}
+	for _, words := range b.Taken() {
+		if b.Warns() {
+			a.warn(words)
+		} else {
+			a.say("%s", readable.Clean(words))
+		}
+	}
 }
 
 // look is how the user's own files stood when a task in place began.

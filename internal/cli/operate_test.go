@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -26,7 +27,7 @@ func TestPageForOperators(t *testing.T) {
 	page := regexp.MustCompile(`(?s)<!--.*?-->`).ReplaceAllString(string(b), "") // what no reader sees
 	rows := []string{
 		"max_rounds", "regression", "re_raised_only", "synth_failure_at_round_cap",
-		"synth_failure_promoted_on_resume", "synth_failure_stalemate_carried_over", stuckSame, stuckSaid,
+		"synth_failure_promoted_on_resume", "synth_failure_stalemate_carried_over", story.StuckSame, story.StuckSaid,
 	}
 	for _, e := range watch.Events() {
 		if e.Code != exit.OK && e.Code != exit.Window {

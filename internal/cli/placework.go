@@ -234,6 +234,7 @@ type looked struct {
 	Old     string `json:"changed_before"`
 	Named   string `json:"own_path"`
 	Against string `json:"committed,omitempty"` // what was committed where nothing was to be
+	Altered string `json:"altered,omitempty"`   // files that are not as they were before the first round, where none was to change
 
 	Lost []string `json:"lost,omitempty"` // files of which uncommitted work is gone
 	Gone []string `json:"gone,omitempty"` // in no repository: files that are not there any more
@@ -360,6 +361,9 @@ func (r runPlace) judgeHere(ctx context.Context, from worktree.Begun, name, kind
 		if head := worktree.HeadOf(ctx, "."); head != from.Commit && head != "" && (kind == string(task.QandA) || kind == string(task.Investigation)) {
 			l.Against = fmt.Sprintf("something was committed or checked out in %s, where nothing was to be changed; look: git -C %s log -p %.12s..%.12s", here(), story.Quote(here()), from.Commit, head)
 		}
+	}
+	if first, ok := r.firstLook(); ok && (kind == string(task.QandA) || kind == string(task.Investigation)) {
+		l.Altered = strings.Join(now.Since(first), "\n")
 	}
 	more, err := r.sinceBefore(ctx, &l, kind)
 	if err != nil {

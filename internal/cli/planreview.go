@@ -26,12 +26,6 @@ const planFile = "plan.json"
 // planIn is that file.
 func planIn(folder journal.Folder) string { return filepath.Join(string(folder), planFile) }
 
-// Why a run is in a stalemate that no review of a plan brought about.
-const (
-	stuckSame = "no_progress" // a round gave the same as the one before, and left the same files
-	stuckSaid = "ends"        // its recipe says so
-)
-
 // stuck prints the line for programs of a run that ended in a stalemate.
 func (a *app) stuck(tree *flow.Tree, status belay.Status) {
 	if status != belay.Stalemate {
@@ -41,11 +35,7 @@ func (a *app) stuck(tree *flow.Tree, status belay.Status) {
 		a.object(end.Event)
 		return
 	}
-	line := story.Stalemate{Event: string(belay.Stalemate), Reason: stuckSaid, Run: tree.Runs()[0].Root()}
-	if line.Round, line.MaxRounds = tree.StuckRound(); line.Round > 0 && !tree.EndedByRounds() {
-		line.Reason = stuckSame
-	}
-	a.object(line)
+	a.object(story.StalemateOf(tree))
 }
 
 // unreviewed says what a person can do about a review that came to no approved plan.

@@ -109,6 +109,9 @@ func (a *app) showRun(s *runView) {
 			words = "warning: " + words
 		}
 		head = append(head, []string{"checkout", words})
+		for _, words := range b.Taken() {
+			head = append(head, []string{"", readable.Clean(words)})
+		}
 	}
 	a.facts(head)
 	a.out.line("")

@@ -37,8 +37,14 @@ func (w *whyFacts) workPart(p *page) {
 		for _, c := range w.UserCheckout.Look() {
 			p.whole("    look: " + c)
 		}
+		for _, words := range w.UserCheckout.Taken() {
+			p.whole("  warning: " + readable.Clean(words))
+		}
 	} else if w.UserCheckout != nil {
 		p.text("  ", w.UserCheckout.Words(shownBeside))
+		for _, words := range w.UserCheckout.Taken() {
+			p.whole("  " + readable.Clean(words))
+		}
 	}
 	for _, r := range k.Replaced {
 		p.text("  ", r.Step+" resolved a conflict and took away uncommitted lines of "+strings.Join(r.Files, ", ")+"; the files as they were:")

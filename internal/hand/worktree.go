@@ -51,7 +51,7 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 		}
 	}
 	if q.Stand != "" {
-		v, err := h.stood(ctx, run, q.Stand)
+		v, err := h.stood(ctx, run, q.Stand, q.Step == "" && run == run.Root())
 		if err != nil {
 			return effect.AnswerWorktree{}, err
 		}
@@ -85,11 +85,13 @@ func (h *Hand) copyOf(run belay.RunID, p belay.Path) string {
 type standing struct {
 	Parts  worktree.Standing `json:"parts,omitempty"`
 	Needed worktree.Needed   `json:"needed,omitzero"`
-	Error  string            `json:"error,omitempty"` // why nobody knows
+	Before *worktree.Before  `json:"before,omitempty"` // what was not committed; nil = its files are the run's own
+	Error  string            `json:"error,omitempty"`  // why nobody knows
 }
 
-// stood looks how a checkout stands before anybody works beside it.
-func (h *Hand) stood(ctx context.Context, run belay.RunID, dir string) (belay.Value, error) {
+// stood looks how a checkout stands before anybody works beside it. Where all agents do,
+// what is not committed there is kept: none of it is work of the run.
+func (h *Hand) stood(ctx context.Context, run belay.RunID, dir string, keep bool) (belay.Value, error) {
 	s := h.stands(ctx, dir)
 	if s.Error == "" {
 		var err error
@@ -98,6 +100,9 @@ func (h *Hand) stood(ctx context.Context, run belay.RunID, dir string) (belay.Va
 		} else if s.Needed, err = worktree.NeededIn(ctx, dir, h.Include); err != nil {
 			s.Error = h.Clean(err.Error())
 		}
+	}
+	if keep && s.Error == "" {
+		s.Before = h.keepBeside(ctx, run, dir)
 	}
 	if ctx.Err() != nil {
 		return belay.Value{}, ctx.Err()
@@ -150,11 +155,16 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 		was.Parts, now.Parts = was.Parts.Kept(on...), now.Parts.Kept(on...)
 	}
 	list := append(now.Parts.Since(was.Parts), needed...)
+	u := &effect.UserCheckout{Dir: q.Dir, Files: q.Files}
+	if q.Files && was.Before != nil {
+		list = h.takenBeside(ctx, u, was.Before, list)
+	}
 	for i := range list {
 		list[i] = h.Clean(list[i])
 	}
 	n := min(len(list), mostInCheckout)
-	return effect.AnswerLook{OK: true, UserCheckout: &effect.UserCheckout{Dir: q.Dir, Files: q.Files, Changed: list[:n], More: len(list) - n}}
+	u.Changed, u.More = list[:n], len(list)-n
+	return effect.AnswerLook{OK: true, UserCheckout: u}
 }
 
 // TakeAway takes away the worktree of a step whose work is in the run's tree, and the

@@ -136,6 +136,9 @@ func (r *Receipt) besideWords(p *page) {
 	}
 	if r.UserCheckout != nil && !r.UserCheckout.Warns() {
 		p.line("- %s", p.plain(r.UserCheckout.Words(namedInCheckout)))
+		for _, words := range r.UserCheckout.Taken() {
+			p.line("- %s", p.plain(words))
+		}
 	}
 	for _, name := range c.Unseen {
 		p.line("- what the agent of %s changed was not recorded", p.plain(name))

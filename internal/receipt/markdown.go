@@ -51,6 +51,9 @@ func (r *Receipt) head(p *page) {
 	}
 	if r.UserCheckout.Warns() {
 		p.line("- **warning**: %s", p.plain(r.UserCheckout.Words(namedInCheckout)))
+		for _, words := range r.UserCheckout.Taken() {
+			p.line("- **warning**: %s", p.plain(words))
+		}
 	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", t.words())
