@@ -14,7 +14,7 @@ import (
 
 // maxBeside is how many bytes are kept of what is not committed in a checkout that nobody
 // is to work in. Only tests set it.
-var maxBeside = int64(1 << 30)
+var maxBeside = int64(256 << 20)
 
 // errTooMuch is given where more than that is not committed.
 var errTooMuch = errors.New("too much is not committed")
