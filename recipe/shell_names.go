@@ -18,7 +18,17 @@ var programs = []string{
 // lookers are commands that only look at the files that they name.
 var lookers = []string{
 	"test", "[", "grep", "egrep", "fgrep", "rg", "ag", "ls", "stat", "file", "wc", "diff", "cmp", "md5sum", "sha1sum", "sha256sum",
-	"cat", "head", "tail", "sed", "awk", "cut", "sort", "uniq", "tr", "jq", "yq", "shellcheck", "shfmt", "gofmt",
+	"cat", "head", "tail", "sed", "awk", "cut", "sort", "uniq", "tr", "jq", "yq", "echo", "printf", "find",
+	"shellcheck", "shfmt", "gofmt", "py_compile", "compileall", "pyflakes", "flake8", "pylint", "mypy", "ruff", "black", "eslint", "prettier",
+}
+
+// lookingAt are the commands of git that only look.
+var lookingAt = []string{"grep", "diff", "log", "show", "status", "ls-files", "ls-tree", "blame", "cat-file"}
+
+// doing are options with which a looker runs what is in a file, or another command.
+var doing = map[string][]string{
+	"awk": {"-f", "--file"}, "sed": {"-f", "--file"}, "jq": {"-f", "--from-file"}, "yq": {"--from-file"},
+	"find": {"-exec", "-execdir", "-ok", "-okdir"},
 }
 
 // IsProgram tells by the name of a file whether a command can run or build it.
@@ -33,34 +43,52 @@ func (s *Script) Names(files []string) []string {
 	if s == nil || len(files) == 0 {
 		return nil
 	}
-	words := strings.FieldsFunc(s.withoutLooks(), func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,:", r) })
+	var words []word
 	before := "" // the last word that is no option
-	for i, word := range words {
+	for _, text := range strings.FieldsFunc(s.withoutLooks(), func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`=,:", r) }) {
 		lang, _ := named(before)
-		if words[i] = rooted(word); before != "" && lang.runs && path.Base(word) == word {
-			words[i] = "/" + word
+		w := word{path: rooted(text), run: before != "" && lang.runs}
+		if w.run && path.Base(text) == text {
+			w.path = "/" + text
 		}
-		if !strings.HasPrefix(word, "-") {
-			before = word
+		if !strings.HasPrefix(text, "-") {
+			before = text
 		}
+		words = append(words, w)
 	}
-	slices.Sort(words)
-	words = slices.Compact(words)
 	var list []string
 	for _, file := range files {
 		base := path.Base(file)
-		if IsProgram(file) && slices.ContainsFunc(words, func(word string) bool { return means(word, file, base) }) ||
-			slices.ContainsFunc(words, func(word string) bool { return slices.Contains(orders[path.Base(word)], base) }) {
+		if slices.ContainsFunc(words, func(w word) bool {
+			return (w.run || IsProgram(file)) && means(w.path, file, base) || ordersIn(path.Base(w.path), base)
+		}) {
 			list = append(list, file)
 		}
 	}
 	return list
 }
 
+// word is one of a shell text.
+type word struct {
+	path string
+	run  bool // it stands behind a program that runs files, so it is one, whatever its name ends in
+}
+
+// ordersIn tells whether a file says what a command does.
+func ordersIn(command, file string) bool {
+	return slices.ContainsFunc(orders[command], func(pattern string) bool {
+		ok, _ := path.Match(pattern, file) // they are sound
+		return ok
+	})
+}
+
 // rooted is a word as a path; one that leads from the directory, wherever that is, begins with a
 // slash.
 func rooted(word string) string {
 	here := strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	if at := strings.LastIndexByte(word, '$'); at >= 0 { // a variable may be any folder
+		_, word, here = strings.Cut(word[at:], "/")
+	}
 	word = path.Clean(word)
 	for strings.HasPrefix(word, "../") {
 		word = word[len("../"):]
@@ -88,8 +116,9 @@ func means(word, file, base string) bool {
 var orders = func() map[string][]string {
 	all := map[string][]string{"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "composer": {"composer.json"}}
 	for name, files := range builders {
-		all[name] = append(all[name], files...)
+		all[name] = append(all[name], files...) // a new list: the tables stay as they are
 	}
+	all["make"], all["gmake"] = append(all["make"], "*.mk"), append(all["gmake"], "*.mk")
 	for _, name := range packagers {
 		all[name] = append(all[name], "package.json")
 	}
@@ -99,7 +128,7 @@ var orders = func() map[string][]string {
 // Rivals are the other files that a command takes in the place of one, such as the GNUmakefile
 // for a Makefile.
 func Rivals(name string) []string {
-	for _, files := range orders {
+	for _, files := range builders {
 		if slices.Contains(files, path.Base(name)) {
 			return slices.DeleteFunc(slices.Clone(files), func(other string) bool { return other == path.Base(name) })
 		}
@@ -138,6 +167,12 @@ func (s *Script) withoutLooks() string {
 					out[i] = ' '
 				}
 			}
+		case *syntax.ForClause:
+			if in, ok := n.Loop.(*syntax.WordIter); ok && len(in.Items) > 0 && allLook(n.Do) {
+				for i := spanOf(in.Items[0]).from; i < spanOf(in.Items[len(in.Items)-1]).to; i++ {
+					out[i] = ' '
+				}
+			}
 		case *syntax.CmdSubst, *syntax.ProcSubst: // what runs in a look
 			at := spanOf(n)
 			copy(out[at.from:at.to], s.Source[at.from:at.to])
@@ -145,6 +180,22 @@ func (s *Script) withoutLooks() string {
 		return true
 	})
 	return string(out)
+}
+
+// allLook tells whether all commands of a loop only look, or end it.
+func allLook(list []*syntax.Stmt) bool {
+	all := true
+	for _, stmt := range list {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			if s, ok := n.(*syntax.Stmt); ok {
+				if call, is := s.Cmd.(*syntax.CallExpr); is && len(call.Args) > 0 {
+					all = all && (looks(s) || slices.Contains([]string{"exit", "return", "break", "continue", "true", "false", ":"}, nameOf(call.Args[0])))
+				}
+			}
+			return all
+		})
+	}
+	return all
 }
 
 // looks tells whether a command only looks at files.
@@ -158,13 +209,23 @@ func looks(stmt *syntax.Stmt) bool {
 	if len(args) == 0 {
 		return false
 	}
-	name := nameOf(args[0])
-	if slices.Contains(lookers, name) {
-		return true
+	name, rest := nameOf(args[0]), make([]string, 0, len(args))
+	for _, arg := range args[1:] {
+		rest = append(rest, nameOf(arg))
+	}
+	if at := slices.IndexFunc(rest, func(word string) bool { return !strings.HasPrefix(word, "-") }); at >= 0 && name == "xargs" {
+		name, rest = rest[at], rest[at+1:]
+	}
+	switch {
+	case slices.Contains(lookers, name):
+		return !slices.ContainsFunc(rest, func(word string) bool { return slices.Contains(doing[name], word) })
+	case name == "git" && len(rest) > 0:
+		return slices.Contains(lookingAt, rest[0])
+	case len(rest) > 1 && rest[0] == "-m":
+		return slices.Contains(lookers, rest[1])
 	}
 	lang, _ := named(name)
-	for _, arg := range args[1:] {
-		word := nameOf(arg)
+	for _, word := range rest {
 		if slices.Contains(lang.looks, word) {
 			return name != ""
 		}

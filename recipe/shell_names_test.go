@@ -8,7 +8,7 @@ import (
 // What the work changed, and what a check would have to be run with as it was.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	files := []string{"verify.sh", "tools/v.sh", "app.py", "Makefile", "tools/Makefile", "package.json", "bin/check", "verify", "README.md", "main.go", ".hidden.sh"}
+	files := []string{"verify.sh", "tools/v.sh", "app.py", "Makefile", "tools/Makefile", "package.json", "bin/check", "verify", "README.md", "main.go", ".hidden.sh", "scripts/verify.t", "v.awk", "rules.mk"}
 	for src, want := range map[string]string{
 		"./verify.sh":                                  "verify.sh",
 		"bash verify.sh && echo well":                  "verify.sh",
@@ -35,12 +35,13 @@ func TestNames(t *testing.T) {
 		"python3 app.py --help | grep -q all":          "app.py",
 		"go run main.go":                               "main.go",
 		"go test ./...":                                "",
-		"make check":                                   "Makefile tools/Makefile",
-		"make -C tools":                                "Makefile tools/Makefile",
+		"make check":                                   "Makefile tools/Makefile rules.mk",
+		"make -C tools":                                "Makefile tools/Makefile rules.mk",
 		"env CI=1 npm run -s check":                    "package.json",
 		"npm test | grep -q ok":                        "package.json",
 		"cd bin && ./check":                            "bin/check",
 		"check it":                                     "",
+		"test -f bin/check":                            "",
 		"sh .hidden.sh":                                ".hidden.sh",
 		"bin/check --all":                              "bin/check",
 		"bash verify":                                  "verify",

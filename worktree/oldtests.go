@@ -50,6 +50,37 @@ func (t Throwaway) Changed(ctx context.Context, tree, filter string) ([]string, 
 	return list, nil
 }
 
+// Links are the links of the copy that lead to a place in it, with that place; both from the
+// folder of the copy.
+func (t Throwaway) Links(ctx context.Context) (map[string]string, error) {
+	p, err := find(ctx, "", t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.run(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, err
+	}
+	links := map[string]string{}
+	for _, entry := range records(out) {
+		about, name, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(about, "120000 ") {
+			continue
+		}
+		at := filepath.Join(t.Root, "tree", filepath.FromSlash(name))
+		to, err := os.Readlink(at)
+		if err != nil || filepath.IsAbs(to) {
+			continue // it is gone, or leads out
+		}
+		from, errFrom := filepath.Rel(t.Dir, at)
+		place, errTo := filepath.Rel(t.Dir, filepath.Join(filepath.Dir(at), to))
+		if errFrom == nil && errTo == nil {
+			links[filepath.ToSlash(from)] = filepath.ToSlash(place)
+		}
+	}
+	return links, nil
+}
+
 // PutBack gives the copy files as a tree has them, by their paths from its folder: those
 // that the tree does not have are removed.
 func (t Throwaway) PutBack(ctx context.Context, tree string, files []string) error {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/worktree"
@@ -51,11 +52,17 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 	text := t.Args[len(t.Args)-1]
 	added = t.Reads.Names(text, added)
 	var list []string
-	for _, name := range t.Reads.Names(text, changed) {
+	links := map[string]string(nil)
+	if t.Judged != "" {
+		if links, err = tree.Links(ctx); err != nil {
+			return err
+		}
+	}
+	for _, name := range t.namedIn(text, changed, links) {
 		switch {
 		case slices.Contains(t.Program, path.Clean(name)):
 			r.Changed = append(r.Changed, name)
-		case !t.written(tree, name):
+		case !t.written(tree, name) && !t.meansOther(text, name):
 			list = append(list, name)
 		}
 	}
@@ -93,6 +100,33 @@ func named(ctx context.Context, t Trial, tree worktree.Throwaway, run trying, r 
 func sameOrders(now, was, name string) bool {
 	dir, base := path.Split(name)
 	return parts[base] != nil && (level{filepath.Join(now, dir)}).sum(base) == (level{filepath.Join(was, dir)}).sum(base)
+}
+
+// namedIn are those of some files that a text names, by their paths or by those of links that
+// lead to them.
+func (t Trial) namedIn(text string, files []string, links map[string]string) []string {
+	list := t.Reads.Names(text, files)
+	for from, to := range links {
+		var behind, as []string
+		for _, name := range files {
+			if rest, ok := strings.CutPrefix(name, to); ok && (rest == "" || rest[0] == '/') {
+				behind, as = append(behind, name), append(as, from+rest)
+			}
+		}
+		for _, name := range t.Reads.Names(text, as) {
+			if file := behind[slices.Index(as, name)]; !slices.Contains(list, file) {
+				list = append(list, file)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// meansOther tells whether a text that has only the name of a file, and not its path, means one
+// of the same name that the work is to change.
+func (t Trial) meansOther(text, name string) bool {
+	return !strings.Contains(text, name) && slices.ContainsFunc(t.Program, func(other string) bool { return path.Base(other) == path.Base(name) })
 }
 
 // differences are the files that the work changed or removed, and those that came with it, from
