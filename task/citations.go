@@ -197,29 +197,33 @@ func (q *quoter) found(begin int, m []int) (backquoted, other string) {
 		case named && end >= to:
 			return "", ""
 		case n == 2:
-			return q.text[from:to], ""
+			return strings.TrimSpace(q.text[from:to]), ""
 		}
-		return "", q.text[from:to]
+		return "", strings.TrimSpace(q.text[from:to])
 	}
 	return "", ""
 }
 
 // aParagraph is how one begins that is about a criterion (c1: …), or how one ends.
-var aParagraph = pattern.Lazy(`(?m)^[ \t>*_#(\[` + "`" + `-]*([A-Za-z0-9_][A-Za-z0-9_-]{0,39})[*_)\]` + "`" + `]*:|^[ \t]*\n`)
+var aParagraph = pattern.Lazy(`(?m)^(?:[ \t>*_#(\[|` + "`" + `-]|\d{1,3}[.)][ \t])*([A-Za-z0-9_][A-Za-z0-9_-]{0,39})[*_)\]` + "`" + `]*:|^[ \t]*\n`)
 
 // about finds the criterion that each place of a text is about; it is asked from the first
 // place to the last.
 func about(text string, criteria []Criterion) func(at int) string {
 	marks := aParagraph().FindAllStringSubmatchIndex(text, -1)
-	id := ""
+	id, heading := "", false // the paragraph below a heading is about the same
 	return func(at int) string {
 		for len(marks) > 0 && marks[0][0] < at {
 			m := marks[0]
 			marks = marks[1:]
 			if m[2] < 0 {
-				id = ""
+				if !heading {
+					id = ""
+				}
+				heading = false
 			} else if is := criterionOf(criteria, text[m[2]:m[3]]); is != "" {
-				id = is
+				rest, _, _ := strings.Cut(text[m[1]:], "\n")
+				id, heading = is, strings.Contains(text[m[0]:m[2]], "#") || strings.Trim(rest, " *_\t\r") == ""
 			}
 		}
 		return id

@@ -64,7 +64,7 @@ func readReflection(v any, list []Criterion) reflection {
 	if typed {
 		take(typedStatus(first(o, "goal_status")))
 		r.summary = plain(first(o, "summary"))
-		r.reads(list, o, 0)
+		r.reads(list, o)
 		if !isText {
 			text = r.summary
 		}
@@ -235,7 +235,7 @@ func (r *reflection) without(list []Criterion, name, text string) {
 // isNothing tells whether a text says that nothing is missing.
 func isNothing(text string) bool {
 	word := strings.ToLower(strings.Trim(text, " .-–"))
-	return slices.Contains([]string{"", "none", "nothing", "n/a", "0", "false", "null", "no", "[]", "{}"}, word)
+	return slices.Contains([]string{"", "none", "nothing", "n/a", "0", "false", "null", "no", "[]", "{}", "nothing is missing", "nothing missing", "none missing", "nothing else"}, word)
 }
 
 // criterionOf is the id of the criterion that a name or a text means: its id, in large or

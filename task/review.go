@@ -176,6 +176,9 @@ func objections(key string) (severity Severity, known bool) {
 func findingsBeside(all []Finding, o map[string]any) ([]Finding, bool) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		severity, known := objections(name)
+		if kindOf(name) == keyVerdict && no(o[name]) && !slices.ContainsFunc(all, func(f Finding) bool { return f.Severity == Blocking }) {
+			all = append(all, Finding{Severity: Blocking, Title: line("the reviewer rejects it: "+name+": "+textOf(o[name]), maxGoal)})
+		}
 		if !known {
 			continue
 		}

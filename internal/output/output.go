@@ -58,6 +58,7 @@ func Formed(text string, keys ...string) (json.RawMessage, Fit) {
 	}
 	if _, whole := asJSONText(text); !whole {
 		all := All(text)
+		all = all[max(0, firstWith(all, keys)):] // what is before it is no answer; what is behind it may take it back
 		if len(all) > 1 {
 			return nil, Differs
 		}
@@ -303,4 +304,13 @@ func (s *search) value(at int) (json.RawMessage, int) {
 		s.looks -= len(s.text) - at
 	}
 	return nil, 0
+}
+
+// firstWith is the place of the first value that is an object with one of the keys; -1 = there
+// is none.
+func firstWith(all []json.RawMessage, keys []string) int {
+	return slices.IndexFunc(all, func(raw json.RawMessage) bool {
+		var o map[string]json.RawMessage
+		return json.Unmarshal(raw, &o) == nil && slices.ContainsFunc(keys, func(k string) bool { _, ok := o[k]; return ok })
+	})
 }
