@@ -200,6 +200,11 @@ func allLook(list []*syntax.Stmt) bool {
 
 // looks tells whether a command only looks at files.
 func looks(stmt *syntax.Stmt) bool {
+	if slices.ContainsFunc(stmt.Redirs, func(r *syntax.Redirect) bool {
+		return (r.Op == syntax.RdrOut || r.Op == syntax.AppOut) && nameOf(r.Word) != "/dev/null"
+	}) {
+		return false // what it prints stays
+	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok {
 		_, test := stmt.Cmd.(*syntax.TestClause)

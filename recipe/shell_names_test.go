@@ -45,6 +45,8 @@ func TestNames(t *testing.T) {
 		"sh .hidden.sh":                                ".hidden.sh",
 		"bin/check --all":                              "bin/check",
 		"bash verify":                                  "verify",
+		"cat verify.sh > .o; sh .o":                    "verify.sh",
+		"grep -q a verify.sh > /dev/null 2>&1":         "",
 		"bash -n verify.sh":                            "",
 		"bash -e -n verify.sh; sh -n tools/v.sh":       "",
 		"node --check app.js; python3 app.py --check":  "app.py",
