@@ -208,21 +208,17 @@ func (s *State) forgetOutputs(i int) {
 		return
 	}
 	for _, name := range s.outputNames(i) {
-		if name == "" || !s.outputs[name] {
-			continue
-		}
-		delete(s.outputs, name)
-		if v, given := s.started.Vars[name]; given {
-			s.vars.set(name, v)
-		} else {
-			s.vars.unset(name)
-		}
+		s.forgetOutput(name)
 	}
 }
 
 // forgetFailure takes back that others were told why a step failed.
 func (s *State) forgetFailure(i int) {
-	name := s.prog.Steps[i].Failed
+	s.forgetOutput(s.prog.Steps[i].Failed)
+}
+
+// forgetOutput takes back one value that a step left.
+func (s *State) forgetOutput(name string) {
 	if name == "" || !s.outputs[name] {
 		return
 	}

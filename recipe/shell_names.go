@@ -45,7 +45,7 @@ func (s *Script) Names(files []string) []string {
 	}
 	var words []word
 	before := "" // the last word that is no option
-	for _, text := range strings.FieldsFunc(s.withoutLooks(), func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`=,:", r) }) {
+	for _, text := range WordsOf(s.withoutLooks()) {
 		lang, _ := named(before)
 		w := word{path: rooted(text), run: before != "" && lang.runs}
 		if w.run && path.Base(text) == text {
@@ -66,6 +66,11 @@ func (s *Script) Names(files []string) []string {
 		}
 	}
 	return list
+}
+
+// WordsOf are the words of a shell text that may name files, as they stand there.
+func WordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`=,:", r) })
 }
 
 // word is one of a shell text.

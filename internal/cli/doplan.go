@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
@@ -252,7 +253,7 @@ func (p taskPlan) undeclared(dir string) string {
 	var list []string
 	for _, c := range p.Criteria {
 		var there []string
-		for _, word := range strings.FieldsFunc(c.Check, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,:", r) }) {
+		for _, word := range recipe.WordsOf(c.Check) {
 			for more := true; more; _, word, more = strings.Cut(word, "/") { // what is before may be a variable
 				name := path.Clean(word)
 				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && !slices.Contains(there, name) {
