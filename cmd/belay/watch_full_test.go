@@ -74,7 +74,7 @@ type fullDisk struct {
 
 func newFullDisk(t *testing.T) *fullDisk {
 	t.Helper()
-	f := &fullDisk{crowd: newCrowd(t, 1, 1), memory: t.TempDir(), told: make(chan string, 100)}
+	f := &fullDisk{crowd: newCrowd(t, 1, 10), memory: t.TempDir(), told: make(chan string, 100)}
 	if !(exitBench{f.dir}).smallDisk(t) {
 		t.Skip("a full disk needs a disk of its own")
 	}
